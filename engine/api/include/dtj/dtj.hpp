@@ -69,8 +69,10 @@ class DTJ_API Compilation {
   /// Summary of the plan: world size, parameters, bytes per rank by class, collectives, arena peaks, steps.
   std::string plan_text() const;
   std::string plan_json() const;
-  /// "" when there is no plan.
+  /// "" when the job could not be checked.
   std::string job_name() const;
+  /// Ranks of the launch contract; 0 when the job could not be checked.
+  std::int64_t world_size() const;
   /// The plan in its file form.
   std::optional<Failure> save_plan(const std::string& path) const;
 
@@ -117,6 +119,7 @@ struct RunOptions {
 
 struct RunResult {
   RunOutcome outcome = RunOutcome::finished;
+  std::string job;
   std::string message;
   std::int64_t steps = 0, resumed_from = 0;
   std::map<std::string, double> metrics;
@@ -129,8 +132,8 @@ DTJ_API RunResult run_job(const Compilation& compilation, const RunOptions& opti
 
 /// Runs this process as one rank of a job that `launch_job` started. Exit codes are the host's business.
 DTJ_API RunResult run_rank(const RunOptions& options, const RunCallbacks& callbacks);
-/// True when the environment says that this process is a rank.
-DTJ_API bool is_rank_process();
+/// This process's rank when the environment says that `launch_job` started it.
+DTJ_API std::optional<std::int64_t> process_rank();
 
 struct LaunchOptions {
   std::vector<std::string> rank_command;  ///< argv of a process that calls `run_rank`

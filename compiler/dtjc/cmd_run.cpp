@@ -1,0 +1,158 @@
+#include <atomic>
+#include <csignal>
+#include <memory>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "commands.hpp"
+#include "progress.hpp"
+
+namespace dtjc {
+
+namespace {
+
+struct RunArguments {
+  bool no_resume = false;
+  std::string metrics;
+  std::int64_t max_steps = 0;
+
+  void add_to(CLI::App& command) {
+    command.add_flag("--no-resume", no_resume, "start from the beginning even if there is a checkpoint");
+    command.add_option("--metrics", metrics, "append one JSON object per log line to this file")->type_name("FILE");
+    command.add_option("--max-steps", max_steps, "stop after this step")->check(CLI::NonNegativeNumber);
+  }
+
+  dtj::RunOptions options(const std::atomic<int>& stop_request) const {
+    dtj::RunOptions options;
+    options.resume = !no_resume;
+    options.metrics_path = metrics;
+    options.max_steps = max_steps;
+    options.stop_request = &stop_request;
+    return options;
+  }
+
+  std::vector<std::string> rank_command() const {
+    std::vector<std::string> command{"/proc/self/exe"};
+    if (no_resume) command.emplace_back("--no-resume");
+    if (!metrics.empty()) command.insert(command.end(), {"--metrics", metrics});
+    if (max_steps > 0) command.insert(command.end(), {"--max-steps", std::to_string(max_steps)});
+    return command;
+  }
+};
+
+constexpr int stop_with_checkpoint = 2;
+
+// Signal handlers may only touch lock-free atomics.
+std::atomic<int> stop_request{0};
+std::atomic<bool> was_interrupted{false};
+static_assert(std::atomic<int>::is_always_lock_free);
+
+// The first signal asks for a checkpoint at the next step boundary, a second interrupt ends the process.
+void on_signal(int signal) {
+  if (signal == SIGINT && was_interrupted.exchange(true)) _exit(exit_interrupted);
+  stop_request.store(stop_with_checkpoint);
+}
+
+void handle(int signal, void (*handler)(int)) {
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  sigemptyset(&action.sa_mask);
+  action.sa_flags = SA_RESTART;
+  sigaction(signal, &action, nullptr);
+}
+
+int report(const dtj::RunResult& result) {
+  if (result.outcome != dtj::RunOutcome::finished) {
+    fmt::print(stderr, "dtjc run: {}\n", result.message);
+    return was_interrupted && result.outcome == dtj::RunOutcome::preempted ? exit_interrupted : exit_code(result.outcome);
+  }
+  std::string text = fmt::format("{}: {} steps in {:.1f} s", result.job, result.steps, result.train_seconds);
+  if (result.resumed_from > 0) text += fmt::format(" (resumed at step {})", result.resumed_from);
+  if (result.eval) {
+    for (const auto& [name, value] : result.eval->metrics) text += fmt::format(", {} {:.4f}", name, value);
+    if (result.eval->goal_met) text += ", goal met";
+  }
+  fmt::print(stderr, "{}\n", text);
+  return exit_ok;
+}
+
+int run_here(const dtj::Compilation& compilation, const RunArguments& arguments) {
+  Progress progress(compilation.job_name());
+  const dtj::RunResult result = dtj::run_job(compilation, arguments.options(stop_request), progress.callbacks());
+  progress.finish();
+  return report(result);
+}
+
+int run_ranks(const dtj::Compilation& compilation, const RunArguments& arguments) {
+  dtj::LaunchOptions options;
+  options.rank_command = arguments.rank_command();
+  options.stop_request = &stop_request;
+  dtj::RunCallbacks callbacks;
+  callbacks.on_message = [](dtj::MessageLevel level, std::string_view text) {
+    if (level == dtj::MessageLevel::warning || level == dtj::MessageLevel::error) fmt::print(stderr, "dtjc run: {}\n", text);
+  };
+  const dtj::LaunchResult result = dtj::launch_job(compilation, options, callbacks);
+  if (result.outcome == dtj::RunOutcome::finished) return exit_ok;
+  if (!result.message.empty()) fmt::print(stderr, "dtjc run: {}\n", result.message);
+  return was_interrupted && result.outcome == dtj::RunOutcome::preempted ? exit_interrupted : exit_code(result.outcome);
+}
+
+int report_unbound(const dtj::Compilation& compilation) {
+  int code = exit_ok;
+  for (const auto& placeholder : compilation.placeholders()) {
+    if (placeholder.value) continue;
+    fmt::print(stderr, "dtjc run: <{}> has no value: add --bind {}=... ({}{})\n", placeholder.name, placeholder.name,
+               placeholder.type, placeholder.help.empty() ? "" : ": " + placeholder.help);
+    code = exit_unbound;
+  }
+  return code;
+}
+
+int run(const JobArguments& job, const RunArguments& arguments) {
+  handle(SIGINT, on_signal);
+  handle(SIGTERM, on_signal);
+  const auto compilation = dtj::Compilation::from_file(job.path, dtj::Compilation::Stage::plan, job.options());
+  if (!compilation.diagnostics().empty() && !compilation.ok()) return compile_job(compilation);
+  if (const int code = report_unbound(compilation); code != exit_ok) return code;
+  if (const ExitCode code = compile_job(compilation); code != exit_ok) return code;
+  return compilation.world_size() == 1 ? run_here(compilation, arguments) : run_ranks(compilation, arguments);
+}
+
+}  // namespace
+
+int run_as_rank(int argc, char** argv) {
+  // A terminal sends its interrupt to every process of the group; ranks wait for the launcher's word.
+  handle(SIGINT, SIG_IGN);
+  handle(SIGTERM, on_signal);
+  CLI::App app{"one rank of a job", "dtjc"};
+  RunArguments arguments;
+  arguments.add_to(app);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    app.exit(error);
+    return exit_usage;
+  }
+  const std::int64_t rank = dtj::process_rank().value_or(0);
+  Progress progress("training");
+  dtj::RunCallbacks callbacks;
+  if (rank == 0) callbacks = progress.callbacks();  // the reports are the same on every rank
+  const dtj::RunResult result = dtj::run_rank(arguments.options(stop_request), callbacks);
+  progress.finish();
+  if (result.outcome == dtj::RunOutcome::finished && rank != 0) return exit_ok;
+  if (result.outcome == dtj::RunOutcome::finished) return report(result);
+  fmt::print(stderr, "rank {}: {}\n", rank, result.message);
+  return exit_code(result.outcome);
+}
+
+void add_run(CLI::App& app, int& code) {
+  auto job = std::make_shared<JobArguments>();
+  auto arguments = std::make_shared<RunArguments>();
+  CLI::App* command = app.add_subcommand("run", "compile a job and train it on its ranks");
+  job->add_to(*command);
+  arguments->add_to(*command);
+  command->callback([job, arguments, &code] { code = run(*job, *arguments); });
+}
+
+}  // namespace dtjc

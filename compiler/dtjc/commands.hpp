@@ -1,0 +1,42 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "dtj/dtj.hpp"
+#include "exit_code.hpp"
+
+namespace dtjc {
+
+/// Every command adds itself to the command line and stores its exit code when it ran.
+void add_check(CLI::App& app, int& code);
+void add_plan(CLI::App& app, int& code);
+void add_lower(CLI::App& app, int& code);
+void add_run(CLI::App& app, int& code);
+
+/// The body of a rank process, which `dtjc run` starts itself.
+int run_as_rank(int argc, char** argv);
+
+/// What every command that reads one job takes.
+struct JobArguments {
+  std::string path;
+  std::vector<std::string> bindings;  ///< name=value
+  std::string job;
+
+  void add_to(CLI::App& command);
+  dtj::CompileOptions options() const;
+};
+
+enum class Format { text, json };
+void add_format(CLI::App& command, Format& format);
+
+/// Prints what the compilation has to say: text to stderr, or JSON lines to stdout.
+void print_diagnostics(const dtj::Compilation& compilation, Format format);
+
+/// Compiles; prints diagnostics when there are any (always to stderr). exit_ok: `ok()`.
+ExitCode compile_job(const dtj::Compilation& compilation);
+
+}  // namespace dtjc
