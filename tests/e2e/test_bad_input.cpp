@@ -1,0 +1,129 @@
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/e2e/jobs.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace dtj::test;
+
+namespace {
+
+void replace(std::string& text, const std::string& from, const std::string& to) {
+  const auto at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  text.replace(at, from.size(), to);
+}
+
+void check_says(const ProcessResult& result, int exit_code, const std::vector<std::string>& words) {
+  INFO("stderr: " << result.err);
+  CHECK_FALSE(result.timed_out);
+  CHECK(result.signal == 0);
+  CHECK(result.exit_code == exit_code);
+  for (const std::string& word : words) {
+    INFO("missing: " << word);
+    CHECK(result.err.find(word) != std::string::npos);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("bad input: mistakes in the job are diagnosed with exit code 1", "[e2e]") {
+  struct Case {
+    std::string from, to, code;
+  };
+  const std::vector<Case> cases = {
+      {"ranks_per_node = 1", "ranks_per_nod = 1", "E402"},
+      {"stop = 40step", "stop = 40min", "E301"},
+      {"Linear(24, classes)", "Linear(25, classes)", "E201"},
+      {"dp = 1;", "dp = 2;", "E101"},
+      {"global_batch = 16sample;\n    ", "global_batch = 16sample; micro_batch = 5sample;\n    ", "E110"},
+  };
+  TempDir dir;
+  for (const Case& c : cases) {
+    std::string text = mlp_job({});
+    replace(text, c.from, c.to);
+    const std::string path = dir.write("job.dtj", text);
+    check_says(run_dtjc(dir, {"check", path}), 1, {"error[" + c.code + "]", "job.dtj:"});
+    check_says(run_dtjc(dir, {"run", path, "--bind", "data=x", "--bind", "out=y"}), 1, {"error[" + c.code + "]"});
+  }
+}
+
+TEST_CASE("bad input: the command line", "[e2e]") {
+  TempDir dir;
+  const std::string path = dir.write("job.dtj", mlp_job({}));
+  CHECK(run_dtjc(dir, {}).exit_code == 64);
+  CHECK(run_dtjc(dir, {"chekc", path}).exit_code == 64);
+  CHECK(run_dtjc(dir, {"check"}).exit_code == 64);
+  CHECK(run_dtjc(dir, {"run", path, "--bind", "data"}).exit_code == 64);
+  CHECK(run_dtjc(dir, {"--help"}).exit_code == 0);
+  check_says(run_dtjc(dir, {"check", dir.file("absent.dtj")}), 1, {"E001", "absent.dtj"});
+  check_says(run_dtjc(dir, {"run", path}), 3, {"<data>", "--bind data="});
+  check_says(run_dtjc(dir, {"run", path, "--bind", "dat=x"}), 1, {"dat", "data"});
+}
+
+TEST_CASE("bad input: missing, truncated and mislabelled data files", "[e2e]") {
+  const std::string images = "train-images-idx3-ubyte";
+  {
+    Workspace space({});
+    std::filesystem::remove(space.dir.path() / images);
+    check_says(space.run(), 4, {images});
+  }
+  {
+    Workspace space({});
+    std::filesystem::resize_file(space.dir.path() / images, 1000);
+    check_says(space.run(), 4, {images, "truncated"});
+  }
+  {
+    Workspace space({});
+    space.dir.write(images, "this is not an IDX file, whatever its name says");
+    check_says(space.run(), 4, {images});
+  }
+  {
+    IdxOptions idx;
+    idx.bad_label_at = 77;
+    Workspace space({}, idx);
+    check_says(space.run(), 4, {"train-labels-idx1-ubyte", "77"});
+  }
+  for (const int ranks : {1, 2}) {
+    MlpJob job;
+    job.ranks = ranks;
+    Workspace space(job);
+    std::filesystem::remove_all(space.dir.path() / images);
+    const auto result = space.run();
+    check_says(result, 4, {images});
+    CHECK_FALSE(std::filesystem::exists(space.out + "/step-00000010"));
+  }
+}
+
+TEST_CASE("bad input: an output folder that cannot be written", "[e2e]") {
+  Workspace space({});
+  space.out = space.dir.write("a_file", "in the way") + "/out";
+  check_says(space.run(), 4, {"a_file"});
+  CHECK(std::filesystem::is_regular_file(space.dir.path() / "a_file"));
+}
+
+TEST_CASE("bad input: a loss that is not a number ends the run and keeps the last checkpoint", "[e2e]") {
+  for (const int ranks : {1, 2}) {
+    MlpJob job;
+    job.ranks = ranks;
+    job.peak_lr = 1e30;
+    job.checkpoint_every = 1;
+    Workspace space(job);
+    const ProcessResult result = space.run();
+    check_says(result, 5, {"loss", "step"});
+  }
+}
+
+TEST_CASE("bad input: a checkpoint of another model is refused", "[e2e]") {
+  Workspace space({});
+  REQUIRE(space.run().exit_code == 0);
+  const auto before = read_shards(space.out, 40);
+  std::string text = mlp_job({});
+  replace(text, "Linear(64, 24)", "Linear(64, 32)");
+  replace(text, "Linear(24, classes)", "Linear(32, classes)");
+  space.dir.write("job.dtj", text);
+  const ProcessResult result = space.run();
+  INFO(result.err);
+  CHECK(result.exit_code == 4);
+  CHECK(read_shards(space.out, 40) == before);
+}
