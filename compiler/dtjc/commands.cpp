@@ -58,6 +58,7 @@ void print_diagnostics(const dtj::Compilation& compilation, Format format) {
 
 ExitCode compile_job(const dtj::Compilation& compilation) {
   print_diagnostics(compilation, Format::text);
+  if (compilation.is_internal_error()) return exit_internal;
   return compilation.ok() ? exit_ok : exit_diagnostics;
 }
 

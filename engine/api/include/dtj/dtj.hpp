@@ -52,7 +52,7 @@ class DTJ_API Compilation {
  public:
   enum class Stage { check, lower, plan };
 
-  /// `path` may be "-" for `text` given by the host. Errors of the world (file not readable) come as a diagnostic too.
+  /// A file that cannot be read is a diagnostic too.
   static Compilation from_file(const std::string& path, Stage until, const CompileOptions& options);
   static Compilation from_text(std::string name, std::string text, Stage until, const CompileOptions& options);
   Compilation(Compilation&&) noexcept;
@@ -61,6 +61,8 @@ class DTJ_API Compilation {
 
   /// No errors, and the stage was reached.
   bool ok() const;
+  /// The compiler itself failed: a bug of ours, not a mistake in the job.
+  bool is_internal_error() const;
   const std::vector<DiagnosticInfo>& diagnostics() const;
   std::string render_text(bool colour) const;
   std::string render_json() const;
@@ -81,6 +83,8 @@ class DTJ_API Compilation {
 
  private:
   explicit Compilation(std::unique_ptr<Impl> impl);
+  static std::unique_ptr<Impl> compile(std::string path, std::optional<std::string> text, Stage until,
+                                       const CompileOptions& options);
   std::unique_ptr<Impl> impl_;
 };
 

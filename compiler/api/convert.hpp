@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+
+#include "dtj/dtj.hpp"
+#include "engine/base/log.hpp"
+#include "engine/base/result.hpp"
+#include "engine/run/trainer.hpp"
+
+// Between the public types and the engine's.
+
+namespace dtj::api {
+
+RunOutcome outcome_of(ErrorCode code);
+RunResult run_result(const run::RunSummary& summary);
+Logger logger(const RunCallbacks& callbacks);
+/// `callbacks` must outlive the result.
+run::TrainerCallbacks trainer_callbacks(const RunCallbacks& callbacks);
+
+/// `wanted`, created if need be, or a fresh private folder when it is empty.
+Result<std::string> make_run_dir(const std::string& wanted);
+
+/// Removes a folder at the end of its life; "" = nothing.
+struct RemoveOnExit {
+  std::string path;
+  ~RemoveOnExit();
+};
+
+}  // namespace dtj::api
