@@ -22,6 +22,9 @@ class Evaluator {
   /// Declares the file's names (imports of the standard library included) on top of the prelude.
   std::shared_ptr<Scope> declare(const ast::File& file);
 
+  /// The job's own constants and functions, on top of the file's names.
+  std::shared_ptr<Scope> declare_job(const ast::JobDecl& job, const std::shared_ptr<Scope>& scope);
+
   Value evaluate(const ast::Expr& expr, const std::shared_ptr<Scope>& scope);
 
   /// `model = Gpt(...)`: instantiates and allocates the parameters, with their roles bound to `precision`.

@@ -4,11 +4,13 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "compiler/ast/ast.hpp"
+#include "compiler/check/dims.hpp"
 #include "compiler/check/trace.hpp"
 #include "engine/base/job_spec.hpp"
 
@@ -58,11 +60,19 @@ struct InitValue {
   bool fan_in_scaled = false;
 };
 
-/// A tensor of the trace being built. Dims are numbers by then.
+/// A tensor of the trace being built. Its dims are numbers but in the check of a module on its own.
 struct TensorValue {
   TensorRef ref = 0;
-  TensorType type;
-  bool is_param = false;  ///< role `par`: adopts the other operand's dtype
+  DType dtype = DType::f32;
+  Dims dims;
+  bool adopts = false;  ///< a parameter (role `par`) or a field of the batch: adopts the other operand's dtype
+};
+
+/// A parameter of the model outside of a trace; a use inside one becomes a TensorValue.
+struct ParamSlot {
+  std::uint32_t index = 0;
+  DType dtype = DType::f32;
+  Dims dims;
 };
 
 struct ModuleInstance;
@@ -77,13 +87,17 @@ struct Function {
 /// The declarations `module X` and `record X`, which calls turn into instances.
 struct ModuleType { const ast::ModuleDecl* decl = nullptr; std::shared_ptr<Scope> scope; };
 struct RecordType { const ast::RecordDecl* decl = nullptr; std::shared_ptr<Scope> scope; };
+struct EnumType { const ast::EnumDecl* decl = nullptr; };
+/// `import std.nn;`: the names of another file, reached as `nn.Linear`.
+struct Namespace { std::string name; std::shared_ptr<Scope> scope; };
 
 struct IntRange { std::int64_t begin = 0, end = 0; };
 
 struct Value {
   using Data = std::variant<Poison, None, bool, std::int64_t, double, std::string, Quantity, Unbound, IntRange,
                             std::shared_ptr<List>, std::shared_ptr<Tuple>, std::shared_ptr<Record>, EnumValue, InitValue, TensorValue,
-                            std::shared_ptr<ModuleInstance>, std::shared_ptr<Function>, ModuleType, RecordType>;
+                            std::shared_ptr<ModuleInstance>, std::shared_ptr<Function>, ModuleType, RecordType, EnumType, Namespace, ParamSlot, Dim>;
+  // A Dim stands for an integer that is not a number yet; a number is always an int64.
   Data data = Poison{};
   source::Range range;  ///< the expression that gave it
 
@@ -95,18 +109,31 @@ struct Value {
 /// "an integer", "a duration", "a list", "a tensor f32[2, 3]": for messages.
 std::string describe(const Value& value);
 
+/// The value as source text where it is short ("3", "\"tanh\"", "0.5"), else as `describe` puts it.
+std::string show(const Value& value);
+/// "f32[2, 64]"
+std::string to_string(DType dtype, const Dims& dims);
+
 /// Names in force. Lookup goes outwards.
 struct Scope {
   std::shared_ptr<Scope> parent;
   std::map<std::string, Value> names;
+  std::map<std::string, const ast::ConstDecl*> lazy;  ///< constants that nobody has asked for yet
+  std::set<std::string> in_progress;                  ///< constants being evaluated
+  std::set<std::string> mutables;                     ///< names that `=` may change
+  std::map<std::string, source::Range> declared;      ///< where a name was declared
+  std::weak_ptr<ModuleInstance> instance;             ///< the members of this instance: its functions are names too
+
   const Value* find(std::string_view name) const;
   std::vector<std::string> all_names() const;  ///< for suggestions
 };
 
+/// Names are sought in `scope`: first the arguments and constants, in its parent the parameters and sub-modules.
 struct ModuleInstance {
   const ast::ModuleDecl* decl = nullptr;
   std::string path;  ///< "h.0.attn"; "" for the root
-  std::shared_ptr<Scope> scope;  ///< params, consts, subs, dims
+  std::shared_ptr<Scope> scope;
+  std::shared_ptr<Scope> members;
   std::vector<std::uint32_t> params;  ///< own parameters: indices into the elaboration's ParamInfo list
 };
 

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "compiler/source/source.hpp"
@@ -72,6 +75,8 @@ class Sink {
  private:
   std::vector<Diagnostic> diagnostics_;
   std::vector<Diagnostic> dropped_;
+  /// kind, is_none, file, begin, end, and the message where there is no range
+  std::set<std::tuple<Kind, bool, std::uint32_t, std::uint32_t, std::uint32_t, std::string>> seen_;
 };
 
 struct RenderOptions {

@@ -28,7 +28,8 @@ struct Pass {
   PassFunction run;
 };
 
-/// For an objective: canonicalize, autodiff, canonicalize, accumulate, parallel, fusion. For others: without the middle.
+/// For an objective: canonicalize, autodiff, strip_stop_gradient, canonicalize, accumulate, parallel, fusion.
+/// For others: without the middle.
 enum class Pipeline : std::uint8_t { train_micro, update, evaluate };
 const std::vector<Pass>& pass_list(Pipeline pipeline);
 std::vector<std::string_view> pass_names();
@@ -39,18 +40,23 @@ struct RunOptions {
   std::function<void(std::string_view pass, const std::string& text)> on_print;
 };
 
-/// Runs the list; verifies after each pass (a broken graph is our own bug: internal error with the pass named).
+/// Runs the list; verifies before and after each pass (a broken graph is our own bug: internal error with the pass named).
+/// invalid_argument: an option names no pass. A pass that stands in the list twice is printed twice and stops at the first.
 Status run(ir::Graph& graph, Pipeline pipeline, const PassContext& ctx, const RunOptions& options);
 
 // ---- the passes ----------------------------------------------------------------------------------------------------
 
 /// Constant folding, algebraic identities, common subexpressions, dead code; movement of movement merges.
+/// Every output keeps its bits, but for the sign of a zero. stop_gradient stays.
 bool canonicalize(ir::Graph& graph, const PassContext& ctx);
 
 /// Reverse mode: the graph's output (metric, 0) is the loss; adds one output (gradient, i) for every input (param, i),
 /// in f32, of loss / (gradient_accumulation * dp), and scales every metric by the same factor. Parameters that do not
-/// reach the loss get zeros.
+/// reach the loss get zeros. Conventions at kinks: autodiff/vjp.hpp.
 bool autodiff(ir::Graph& graph, const PassContext& ctx);
+
+/// Uses of stop_gradient read its operand.
+bool strip_stop_gradient(ir::Graph& graph, const PassContext& ctx);
 
 /// With ctx.accumulate_into: adds an input (gradient | metric, i) per output of that port and makes the output their sum.
 bool accumulate(ir::Graph& graph, const PassContext& ctx);

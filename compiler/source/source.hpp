@@ -59,7 +59,7 @@ class SourceFile {
 /// All files of one compilation. References stay valid while the manager lives.
 class SourceManager {
  public:
-  /// Errors: not_found, invalid_argument (not UTF-8 text, over 16 MiB).
+  /// Errors: not_found; invalid_argument (a directory, no permission, not UTF-8 text, over 16 MiB); unavailable (I/O).
   Result<FileId> load(const std::string& path);
   FileId add(std::string name, std::string text);
   const SourceFile& file(FileId id) const;

@@ -179,6 +179,7 @@ struct ExecutionPlan {
   std::uint64_t hash = 0;
 };
 
+using dtj::to_string;
 std::string_view to_string(Arena arena);
 std::string_view to_string(BufferClass cls);
 std::string_view to_string(BuiltinOp op);

@@ -25,6 +25,8 @@ struct KernelUse {
 class HostKernelCompiler {
  public:
   HostKernelCompiler();
+  /// For a CPU by LLVM's name ("x86-64", "sapphirerapids", ...), which must exist.
+  explicit HostKernelCompiler(const std::string& cpu);
   ~HostKernelCompiler();
 
   /// Registers the node (its args are operands, then results, all contiguous row-major).
@@ -43,6 +45,10 @@ class HostKernelCompiler {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// True if the kernel of the node reads no element of the operand after it has written that element of the result, so
+/// both may be one buffer. Their sizes must be equal.
+bool can_run_in_place(const ir::Node& fused, std::size_t operand, std::size_t result);
 
 /// Links the plan's objects into this process with OrcJIT.
 Result<std::unique_ptr<device::KernelLoader>> make_host_kernel_loader();

@@ -1,0 +1,222 @@
+#include "compiler/check/check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/check/contract.hpp"
+#include "compiler/check/evaluator.hpp"
+#include "compiler/check/job_draft.hpp"
+#include "compiler/check/placeholders.hpp"
+#include "compiler/check/sections.hpp"
+
+namespace dtj::check {
+namespace {
+
+const ast::JobDecl* find_job(const ast::File& file, const std::optional<std::string>& wanted, diag::Sink& sink) {
+  std::vector<const ast::JobDecl*> jobs;
+  std::vector<std::string> names;
+  for (const ast::Decl& decl : file.decls)
+    if (const auto* job = std::get_if<ast::JobDecl>(&decl)) {
+      jobs.push_back(job);
+      names.push_back(job->name.text);
+    }
+  if (wanted) {
+    for (const ast::JobDecl* job : jobs)
+      if (job->name.text == *wanted) return job;
+    auto& report = sink.report({diag::Kind::unclear_job, source::Range{}, fmt::format("the file has no job `{}`", *wanted)});
+    suggest(report, *wanted, names);
+    return nullptr;
+  }
+  if (jobs.size() <= 1) return jobs.empty() ? nullptr : jobs.front();
+  auto& report = sink.report({diag::Kind::unclear_job, jobs[1]->name.range, fmt::format("the file has {} jobs, and none is chosen", jobs.size())});
+  for (const ast::JobDecl* job : jobs)
+    if (job != jobs[1]) report.label(job->name.range, "another job");
+  std::string list;
+  for (const std::string& name : names) list += fmt::format("{}`--job {}`", list.empty() ? "" : " or ", name);
+  report.help("choose one with " + list);
+  return nullptr;
+}
+
+const ast::Expr* written_setting(const JobSections& sections, std::string_view key) {
+  const Entry* entry = sections.top.find(key);
+  return entry != nullptr ? entry->setting->value.get() : nullptr;
+}
+
+bool is_optimizer(const ModuleInstance& instance) {
+  return instance.decl != nullptr && std::any_of(instance.decl->attrs.begin(), instance.decl->attrs.end(),
+                                                 [](const ast::Attr& attr) { return attr.name.to_string() == "optimizer"; });
+}
+
+/// One job on its way to a CheckedJob.
+class JobChecker {
+ public:
+  JobChecker(const ast::JobDecl& job, Evaluator& evaluator, std::shared_ptr<Scope> scope, diag::Sink& sink)
+      : job_(job), evaluator_(evaluator), scope_(std::move(scope)), sink_(sink) {}
+
+  /// None: mistakes, or numbers that are unbound.
+  std::optional<CheckedJob> run() {
+    const ReadContext context{&evaluator_, scope_, &sink_};
+    const JobSections sections = read_sections(job_, context);
+    draft_ = draft_job(job_, sections, context);
+    check_contract();
+    evaluator_.set_precision(draft_.precision.spec);
+    elaborate(sections);
+    if (!is_complete_ || sink_.has_errors()) return std::nullopt;
+    fill_spec();
+    return std::move(checked_);
+  }
+
+ private:
+  void require(bool condition) { is_complete_ = is_complete_ && condition; }
+
+  void check_contract() {
+    const auto mesh = check_mesh(draft_.launch, draft_.mesh, sink_);
+    train_ = find_train_data();
+    eval_ = find_eval_data(draft_, sink_);
+    for (DataDraft& data : draft_.data) {
+      const bool is_batch_known = check_batch(data, mesh, &data == train_ || &data != eval_, sink_);
+      if (&data == train_) is_train_batch_known_ = is_batch_known;
+      if (&data == train_ || &data == eval_) require(is_batch_known && data.has_source && data.seq.is_known() && data.sampler.is_known());
+    }
+    if (train_ != nullptr) check_sampler(*train_, sink_);
+    check_intervals(draft_, is_train_batch_known_ ? train_ : nullptr, sink_);
+    if (draft_.checkpoint) check_save(*draft_.checkpoint, sink_);
+    mesh_ = mesh.value;
+    require(mesh.is_known() && draft_.launch.world_size.is_known() && draft_.seed.is_known() && draft_.train.stop.is_known());
+    require(train_ != nullptr && draft_.precision.compute.is_known());
+    if (draft_.checkpoint) require(draft_.checkpoint->every.is_known() && draft_.checkpoint->dir.is_known());
+  }
+
+  DataDraft* find_train_data() {
+    for (DataDraft& data : draft_.data)
+      if (data.spec.name == "train") return &data;
+    const bool is_unnamed = std::any_of(job_.sections.begin(), job_.sections.end(), [](const ast::Section& s) { return s.kind.text == "data" && !s.label; });
+    if (is_unnamed) return nullptr;  // reported: its name is missing
+    auto& report = sink_.report({diag::Kind::missing_key, job_.name.range, fmt::format("job `{}` needs a section `data train`", job_.name.text)});
+    if (draft_.data.size() == 1) report.label(draft_.data.front().label_range, "the training data is the section named `train`");
+    report.help(fmt::format("for example `{}`", find_section_schema("data")->example));
+    return nullptr;
+  }
+
+  const ast::FnDecl* find_objective() {
+    for (const ast::FnDecl& function : job_.functions)
+      if (function.name.text == "objective") return &function;
+    sink_.report({diag::Kind::missing_key, job_.name.range, fmt::format("job `{}` needs a function `objective`", job_.name.text)})
+        .help("for example `fn objective(m, batch) { {loss = cross_entropy(m(batch.image), batch.label)} }`");
+    return nullptr;
+  }
+
+  /// The instance that a setting makes; poison after a report.
+  Value evaluate_instance(const JobSections& sections, std::string_view key, bool wants_optimizer) {
+    const ast::Expr* expr = written_setting(sections, key);
+    if (expr == nullptr) return Value{};
+    Value value = evaluator_.evaluate(*expr, scope_);
+    if (value.is_poison() || value.is_unbound()) return Value{};
+    const auto* instance = value.as<std::shared_ptr<ModuleInstance>>();
+    if (instance != nullptr && is_optimizer(**instance) == wants_optimizer) return value;
+    const std::string found = instance != nullptr ? fmt::format("the module `{}`", (*instance)->decl->name.text) : describe(value);
+    auto& report = sink_.report({diag::Kind::wrong_type, expr->range,
+                                 fmt::format("`{}` takes {}, found {}", key, wants_optimizer ? "an optimizer" : "a model", found)});
+    if (wants_optimizer)
+      report.help("an optimizer is an instance of a module marked `@optimizer`, for example `AdamW(lr = constant_lr(1e-3))`");
+    else
+      report.help("a model is an instance of a module, for example `model = Mlp(classes = 10);`");
+    return Value{};
+  }
+
+  void elaborate(const JobSections& sections) {
+    const ast::FnDecl* objective = find_objective();
+    const Value model = evaluate_instance(sections, "model", false);
+    const bool has_model = !model.is_poison();
+    require(objective != nullptr && has_model);
+    if (has_model) checked_.params = evaluator_.params();
+    if (objective != nullptr && has_model && train_ != nullptr) trace_data(*objective, model);
+
+    const Value optimizer = evaluate_instance(sections, "optimizer", true);
+    require(!optimizer.is_poison());
+    if (has_model && !optimizer.is_poison())
+      checked_.update = evaluator_.trace_update(optimizer, draft_.train.grad_clip_norm, checked_.states);
+  }
+
+  bool can_trace(const DataDraft& data) const { return data.has_source && data.seq.is_known(); }
+
+  void trace_data(const ast::FnDecl& objective, const Value& model) {
+    auto& metrics = checked_.spec.metrics;
+    if (can_trace(*train_))
+      checked_.train_objective = evaluator_.trace_objective(objective, model, train_->spec.fields, train_->spec.micro_batch, true, scope_, metrics);
+    if (draft_.eval && !metrics.empty()) check_metrics(*draft_.eval, metrics, sink_);
+    // A mistake of the objective itself has been said once by now.
+    if (eval_ == nullptr || !can_trace(*eval_) || metrics.empty()) return;
+    std::vector<std::string> eval_metrics;
+    checked_.eval_objective = evaluator_.trace_objective(objective, model, eval_->spec.fields, eval_->spec.micro_batch, false, scope_, eval_metrics);
+  }
+
+  void fill_eval() {
+    JobSpec& spec = checked_.spec;
+    spec.eval_data = eval_->spec;
+    EvalSpec eval;
+    eval.data = eval_->spec.name;
+    eval.every = draft_.eval->every.value;
+    eval.batches = draft_.eval->batches;
+    eval.metrics = draft_.eval->metrics.is_stated() ? draft_.eval->metrics.value : spec.metrics;
+    if (draft_.eval->goal) eval.goal = draft_.eval->goal->spec;
+    spec.eval = std::move(eval);
+  }
+
+  void fill_spec() {
+    JobSpec& spec = checked_.spec;
+    spec.name = draft_.name;
+    spec.seed = static_cast<std::uint64_t>(draft_.seed.value);
+    spec.launch = draft_.launch.spec;
+    spec.mesh = mesh_;
+    spec.precision = draft_.precision.spec;
+    spec.train_data = train_->spec;
+    spec.train = {draft_.train.stop.value, draft_.train.grad_clip_norm, draft_.train.log_every};
+    if (draft_.eval && eval_ != nullptr) fill_eval();
+    if (draft_.checkpoint)
+      spec.checkpoint = CheckpointSpec{draft_.checkpoint->dir.value, draft_.checkpoint->every.value, draft_.checkpoint->keep, draft_.checkpoint->on_signal.value};
+  }
+
+  const ast::JobDecl& job_;
+  Evaluator& evaluator_;
+  std::shared_ptr<Scope> scope_;
+  diag::Sink& sink_;
+  JobDraft draft_;
+  DataDraft* train_ = nullptr;
+  DataDraft* eval_ = nullptr;
+  bool is_train_batch_known_ = false;
+  bool is_complete_ = true;
+  MeshSpec mesh_;
+  CheckedJob checked_;
+};
+
+/// An unbound number may stand anywhere in an expression, so a job with one is checked but not elaborated.
+bool has_unbound_number(const std::vector<PlaceholderInfo>& placeholders) {
+  return std::any_of(placeholders.begin(), placeholders.end(), [](const PlaceholderInfo& info) {
+    return !info.value && (info.type == "int" || info.type == "float" || info.type == "port");
+  });
+}
+
+}  // namespace
+
+std::optional<CheckedJob> check(const ast::File& file, source::SourceManager& sources, const CheckOptions& options, diag::Sink& sink) {
+  Placeholders placeholders = bind_placeholders(file, options.bindings, sink);
+  Evaluator evaluator(sources, sink, placeholders.values);
+  const std::shared_ptr<Scope> scope = evaluator.declare(file);
+  check_conditions(file, placeholders, evaluator, scope, sink);
+  evaluator.check_modules(file, scope);
+
+  const ast::JobDecl* job = find_job(file, options.job, sink);
+  if (job == nullptr) return std::nullopt;
+  if (job->extends)
+    sink.report({diag::Kind::not_in_edition, job->extends->range, "`extends` is not part of this edition"})
+        .help("write all sections into the job");
+  JobChecker checker(*job, evaluator, evaluator.declare_job(*job, scope), sink);
+  auto checked = checker.run();
+  if (!checked || has_unbound_number(placeholders.infos)) return std::nullopt;
+  checked->placeholders = std::move(placeholders.infos);
+  return checked;
+}
+
+}  // namespace dtj::check

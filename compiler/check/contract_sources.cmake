@@ -1,0 +1,14 @@
+set(DTJ_CHECK_CONTRACT_SOURCES
+  check.cpp
+  contract_batch.cpp
+  contract_mesh.cpp
+  contract_policy.cpp
+  job_data.cpp
+  job_draft.cpp
+  job_launch.cpp
+  placeholders.cpp
+  sections.cpp
+  sections_read.cpp
+  sections_schema.cpp
+  units.cpp
+)

@@ -1,0 +1,168 @@
+#include <fmt/format.h>
+
+#include "compiler/check/builtins/primitives.hpp"
+#include "compiler/check/interpreter.hpp"
+
+// Names: what a file declares, and how a name is found.
+
+namespace dtj::check {
+
+bool Interpreter::claim(const ScopePtr& scope, const ast::Name& name) {
+  auto [place, is_new] = scope->declared.emplace(name.text, name.range);
+  if (is_new) return true;
+  report(diag::Kind::duplicate_name, name.range, fmt::format("`{}` is declared twice", name.text))
+      .label(place->second, "first declared here");
+  return false;
+}
+
+void Interpreter::define(const ScopePtr& scope, const ast::Name& name, Value value) {
+  if (!claim(scope, name)) return;
+  value.range = name.range;
+  scope->names[name.text] = std::move(value);
+}
+
+ScopePtr Interpreter::declare(const ast::File& file) {
+  auto scope = std::make_shared<Scope>();
+  scopes_.push_back(scope);
+  const std::string& name = sources.file(file.id).name();
+  const bool is_library = name.rfind("std/", 0) == 0;
+  // Known before its imports run: modules of the library may import each other.
+  if (is_library) libraries_[name.substr(4, name.size() - 8)] = scope;
+  if (name != "std/prelude.dtj") scope->parent = prelude();
+  for (const auto& import : file.imports) run_import(import, file, scope);
+  declare_names(file, scope);
+  if (!is_library) {
+    // Every constant is evaluated, so that a mistake in one that nobody uses is found too.
+    while (!scope->lazy.empty()) force(scope->lazy.begin()->first, scope);
+  }
+  return scope;
+}
+
+void Interpreter::check_attrs(const std::vector<ast::Attr>& attrs) {
+  for (const auto& attr : attrs) {
+    const std::string name = attr.name.to_string();
+    if (name == "optimizer") continue;
+    if (name == "shard" || name == "recompute") {
+      report(diag::Kind::not_in_edition, attr.range, fmt::format("`@{}` is not part of this edition", name));
+      continue;
+    }
+    auto& diagnostic = report(diag::Kind::unknown_name, attr.name.range, fmt::format("there is no attribute `@{}`", name));
+    suggest(diagnostic, name, {"optimizer", "shard", "recompute"});
+  }
+}
+
+bool Interpreter::is_valid_function(const ast::FnDecl& decl) {
+  check_attrs(decl.attrs);
+  if (decl.body) return true;
+  report(diag::Kind::wrong_type, decl.name.range, fmt::format("the function `{}` has no body", decl.name.text))
+      .note("functions without a body are primitives, and the compiler declares all of them");
+  return false;
+}
+
+void Interpreter::declare_names(const ast::File& file, const ScopePtr& scope) {
+  for (const auto& decl : file.decls) {
+    if (const auto* bind = std::get_if<ast::BindDecl>(&decl)) {
+      binds_.emplace(bind->name.text, bind);
+    } else if (const auto* constant = std::get_if<ast::ConstDecl>(&decl)) {
+      if (claim(scope, constant->name)) scope->lazy[constant->name.text] = constant;
+    } else if (const auto* dims = std::get_if<ast::DimDecl>(&decl)) {
+      for (const auto& name : dims->names) claim(scope, name);
+      if (dims->where) {
+        report(diag::Kind::not_in_edition, dims->where->range, "`where` on a `dim` is not part of this edition")
+            .help("write the condition as `where` of the function or module");
+      }
+    } else if (const auto* record = std::get_if<ast::RecordDecl>(&decl)) {
+      define(scope, record->name, {RecordType{record, scope}, {}});
+    } else if (const auto* enumeration = std::get_if<ast::EnumDecl>(&decl)) {
+      define(scope, enumeration->name, {EnumType{enumeration}, {}});
+    } else if (const auto* module = std::get_if<ast::ModuleDecl>(&decl)) {
+      check_attrs(module->attrs);
+      define(scope, module->name, {ModuleType{module, scope}, {}});
+    } else if (const auto* function = std::get_if<ast::FnDecl>(&decl)) {
+      if (!is_valid_function(*function)) continue;
+      define(scope, function->name, {std::make_shared<Function>(Function{function, nullptr, scope, ""}), {}});
+    } else if (const auto* test = std::get_if<ast::TestDecl>(&decl)) {
+      report(diag::Kind::not_in_edition, test->range, "`test` blocks are not part of this edition");
+    }
+  }
+}
+
+ScopePtr Interpreter::declare_job(const ast::JobDecl& job, const ScopePtr& parent) {
+  auto scope = std::make_shared<Scope>();
+  scopes_.push_back(scope);
+  scope->parent = parent;
+  for (const auto& constant : job.consts) {
+    if (claim(scope, constant.name)) scope->lazy[constant.name.text] = &constant;
+  }
+  for (const auto& function : job.functions) {
+    if (!is_valid_function(function)) continue;
+    define(scope, function.name, {std::make_shared<Function>(Function{&function, nullptr, scope, ""}), {}});
+  }
+  while (!scope->lazy.empty()) force(scope->lazy.begin()->first, scope);
+  return scope;
+}
+
+Value Interpreter::force(const std::string& name, const ScopePtr& scope) {
+  const ast::ConstDecl* decl = scope->lazy.at(name);
+  if (!scope->in_progress.insert(name).second) {
+    report(diag::Kind::cyclic_definition, decl->name.range, fmt::format("the constant `{}` depends on itself", name));
+    return {};
+  }
+  Value value = evaluate(*decl->value, scope);
+  if (decl->type && !value.is_poison()) {
+    Fit to_type{scope, fmt::format("the constant `{}`", name), decl->type->range, false};
+    if (!fit(value, *decl->type, to_type)) value.data = Poison{};
+  }
+  scope->in_progress.erase(name);
+  scope->lazy.erase(name);
+  scope->names[name] = value;
+  return value;
+}
+
+std::optional<Value> Interpreter::find_here(const std::string& name, const ScopePtr& scope) {
+  if (auto place = scope->names.find(name); place != scope->names.end()) return place->second;
+  if (scope->lazy.find(name) != scope->lazy.end()) return force(name, scope);
+  auto instance = scope->instance.lock();
+  if (!instance) return std::nullopt;
+  for (const auto& item : instance->decl->items) {
+    const auto* function = std::get_if<ast::FnDecl>(&item);
+    if (!function || function->name.text != name || !function->body) continue;
+    return Value{std::make_shared<Function>(Function{function, instance, instance->scope, ""}), function->name.range};
+  }
+  return std::nullopt;
+}
+
+std::optional<Value> Interpreter::find(const std::string& name, const ScopePtr& scope) {
+  for (ScopePtr place = scope; place; place = place->parent) {
+    if (auto value = find_here(name, place)) return value;
+  }
+  if (find_primitive(name)) return Value{std::make_shared<Function>(Function{nullptr, nullptr, nullptr, name}), {}};
+  if (name == "training" && is_recording()) return Value{recording().training, {}};
+  return std::nullopt;
+}
+
+Value Interpreter::look_up(const std::string& name, source::Range range, const ScopePtr& scope) {
+  if (auto value = find(name, scope)) {
+    if (const auto* slot = value->as<ParamSlot>(); slot && is_recording()) return use_param(*slot, range);
+    return *value;
+  }
+  auto& diagnostic = report(diag::Kind::unknown_name, range, fmt::format("the name `{}` is not known", name));
+  if (name == "training") {
+    diagnostic.help("`training` is known in the functions that the job runs");
+    return {};
+  }
+  std::vector<std::string> candidates = scope->all_names();
+  for (auto primitive : primitive_names()) candidates.emplace_back(primitive);
+  if (auto near = diag::nearest(name, candidates)) diagnostic.help(fmt::format("did you mean `{}`?", *near)).fix(range, *near);
+  for (auto module : source::stdlib_modules()) {
+    if (module == "prelude") continue;
+    const std::string text(*source::find_stdlib(module));
+    const bool declares = text.find("\nmodule " + name + "(") != std::string::npos ||
+                          text.find("\nfn " + name + "(") != std::string::npos ||
+                          text.find("\nrecord " + name + " ") != std::string::npos;
+    if (declares) diagnostic.help(fmt::format("add `import std.{}.{{{}}};`", module, name));
+  }
+  return {};
+}
+
+}  // namespace dtj::check

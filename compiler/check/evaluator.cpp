@@ -1,0 +1,46 @@
+#include "compiler/check/evaluator.hpp"
+
+#include "compiler/check/interpreter.hpp"
+
+namespace dtj::check {
+
+struct Evaluator::Impl {
+  Interpreter interpreter;
+};
+
+Evaluator::Evaluator(source::SourceManager& sources, diag::Sink& sink, std::map<std::string, Value> bound)
+    : impl_(new Impl{{sources, sink, std::move(bound)}}) {}
+
+Evaluator::~Evaluator() = default;
+
+std::shared_ptr<Scope> Evaluator::declare(const ast::File& file) { return impl_->interpreter.declare(file); }
+
+std::shared_ptr<Scope> Evaluator::declare_job(const ast::JobDecl& job, const std::shared_ptr<Scope>& scope) {
+  return impl_->interpreter.declare_job(job, scope);
+}
+
+Value Evaluator::evaluate(const ast::Expr& expr, const std::shared_ptr<Scope>& scope) {
+  return impl_->interpreter.evaluate(expr, scope);
+}
+
+void Evaluator::set_precision(const PrecisionSpec& precision) { impl_->interpreter.precision = precision; }
+
+const std::vector<ParamInfo>& Evaluator::params() const { return impl_->interpreter.params; }
+
+Trace Evaluator::trace_objective(const ast::FnDecl& objective, const Value& model, const std::vector<FieldSpec>& fields,
+                                 std::int64_t micro_batch, bool training, const std::shared_ptr<Scope>& scope,
+                                 std::vector<std::string>& metrics) {
+  return impl_->interpreter.trace_objective(objective, model, fields, micro_batch, training, scope, metrics);
+}
+
+Trace Evaluator::trace_update(const Value& optimizer, std::optional<double> clip_norm, std::vector<StateInfo>& states) {
+  return impl_->interpreter.trace_update(optimizer, clip_norm, states);
+}
+
+void Evaluator::check_modules(const ast::File& file, const std::shared_ptr<Scope>& scope) {
+  impl_->interpreter.check_modules(file, scope);
+}
+
+diag::Sink& Evaluator::sink() { return *impl_->interpreter.sink; }
+
+}  // namespace dtj::check

@@ -1,0 +1,2 @@
+set(DTJ_MONITOR_METRICS_SOURCES
+  metrics.cpp)
