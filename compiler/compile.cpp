@@ -43,17 +43,29 @@ Result<ir::Graph> run_passes(const CompileRequest& request, const ir::Graph& low
   options.print_after = request.print_after == "lower" ? "" : request.print_after;
   options.stop_after = request.stop_after;
   if (request.on_print)
-    options.on_print = [&](std::string_view pass, const std::string& text) { request.on_print(std::string(pass), text); };
+    options.on_print = [&](std::string_view pass, const std::string& text) {
+      request.on_print(std::string(pass), text);
+    };
   DTJ_TRY(passes::run(graph, pipeline, ctx, options));
   return graph;
 }
 
-Status make_programs(const CompileRequest& request, const lower::LoweredJob& lowered, const JobSpec& job,
+/// About eight buckets, so that most of the reduction overlaps with backward, but none so small that its start-up
+/// counts.
+std::int64_t choose_bucket_bytes(const std::vector<check::ParamInfo>& params) {
+  std::int64_t elements = 0;
+  for (const auto& param : params) elements += num_elements(param.type.shape);
+  const std::int64_t gradient_bytes = elements * static_cast<std::int64_t>(size_of(DType::f32));
+  return std::clamp<std::int64_t>(gradient_bytes / 8, 256 << 10, 4 << 20);
+}
+
+Status make_programs(const CompileRequest& request, const lower::LoweredJob& lowered, const check::CheckedJob& job,
                      CompiledGraphs& graphs) {
   using passes::Pipeline;
   passes::PassContext ctx;
-  ctx.dp = job.mesh.dp;
-  ctx.gradient_accumulation = job.train_data.gradient_accumulation;
+  ctx.dp = job.spec.mesh.dp;
+  ctx.gradient_accumulation = job.spec.train_data.gradient_accumulation;
+  ctx.bucket_bytes = choose_bucket_bytes(job.params);
   const auto micro = [&](const char* name, bool accumulates, bool reduces) {
     ctx.accumulate_into = accumulates;
     ctx.reduce_gradients = reduces;
@@ -119,7 +131,7 @@ Result<Compiled> compile(const CompileRequest& request) {
   const auto lowered = lower::lower(*compiled.job);
   print_lowered(request, lowered);
   if (request.stop_after == "lower") return compiled;
-  DTJ_TRY(make_programs(request, lowered, compiled.job->spec, compiled.graphs));
+  DTJ_TRY(make_programs(request, lowered, *compiled.job, compiled.graphs));
   if (request.until == CompileStage::lower || !request.stop_after.empty()) return compiled;
 
   // plan: who does what, when, where?

@@ -49,8 +49,8 @@ struct Compiled {
 };
 
 /// Mistakes in the job (an unreadable file too) are in `Compiled::sink`. Unbound placeholders of text do not prevent a
-/// plan; it cannot run. Errors: invalid_argument (no pass is called `print_after` or `stop_after`), unimplemented (an op
-/// that the device lacks), internal.
+/// plan; it cannot run. Errors: invalid_argument (no pass is called `print_after` or `stop_after`), unimplemented (an
+/// op that the device lacks), internal.
 Result<Compiled> compile(const CompileRequest& request);
 
 }  // namespace dtj

@@ -6,7 +6,9 @@
 namespace dtj::codegen {
 namespace {
 
-bool overlap_in_time(const Interval& a, const Interval& b) { return a.first <= b.last && b.first <= a.last; }
+bool overlap_in_time(const Interval& a, const Interval& b) {
+  return a.first <= b.last && b.first <= a.last;
+}
 
 bool overlap_in_bytes(const Interval& a, const Interval& b) {
   return a.offset < b.offset + b.size && b.offset < a.offset + a.size;
@@ -30,7 +32,9 @@ std::int64_t best_gap(const std::vector<const Interval*>& neighbours, std::int64
 
 }  // namespace
 
-std::int64_t align_up(std::int64_t bytes) { return (bytes + buffer_alignment - 1) / buffer_alignment * buffer_alignment; }
+std::int64_t align_up(std::int64_t bytes) {
+  return (bytes + buffer_alignment - 1) / buffer_alignment * buffer_alignment;
+}
 
 std::int64_t place(std::vector<Interval>& intervals) {
   std::vector<std::size_t> order(intervals.size());

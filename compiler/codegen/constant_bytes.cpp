@@ -16,15 +16,24 @@ void append(std::string& bytes, T value) {
 
 void append_as(std::string& bytes, DType dtype, double number) {
   switch (dtype) {
-    case DType::f32: return append(bytes, static_cast<float>(number));
-    case DType::f64: return append(bytes, number);
-    case DType::bf16: return append(bytes, f32_to_bf16(static_cast<float>(number)));
-    case DType::f16: return append(bytes, f32_to_f16(static_cast<float>(number)));
-    case DType::i32: return append(bytes, static_cast<std::int32_t>(number));
-    case DType::i64: return append(bytes, static_cast<std::int64_t>(number));
-    case DType::u8: return append(bytes, static_cast<std::uint8_t>(number));
-    case DType::u16: return append(bytes, static_cast<std::uint16_t>(number));
-    case DType::boolean: return append(bytes, static_cast<std::uint8_t>(number != 0));
+    case DType::f32:
+      return append(bytes, static_cast<float>(number));
+    case DType::f64:
+      return append(bytes, number);
+    case DType::bf16:
+      return append(bytes, f32_to_bf16(static_cast<float>(number)));
+    case DType::f16:
+      return append(bytes, f32_to_f16(static_cast<float>(number)));
+    case DType::i32:
+      return append(bytes, static_cast<std::int32_t>(number));
+    case DType::i64:
+      return append(bytes, static_cast<std::int64_t>(number));
+    case DType::u8:
+      return append(bytes, static_cast<std::uint8_t>(number));
+    case DType::u16:
+      return append(bytes, static_cast<std::uint16_t>(number));
+    case DType::boolean:
+      return append(bytes, static_cast<std::uint8_t>(number != 0));
   }
 }
 

@@ -29,8 +29,9 @@ struct PlanInput {
   int compile_threads = 2;
 };
 
-/// Assigns buffers (arena with liveness and in-place updates; gradient buckets contiguous in the order of the collectives),
-/// compiles the kernels and writes the programs. Collectives start right after the last producer of their bucket.
+/// Assigns buffers (arena with liveness and in-place updates; gradient buckets contiguous in the order of the
+/// collectives), compiles the kernels and writes the programs. Collectives start right after the last producer of their
+/// bucket.
 Result<plan::ExecutionPlan> emit_plan(const PlanInput& input);
 
 }  // namespace dtj::codegen

@@ -64,8 +64,9 @@ class ProgramEmitter {
 
   std::string where(const ir::Node& node) const {
     const auto source = locate(node);
-    return source.file.empty() ? label_of(node, graph_)
-                               : fmt::format("{}, {}:{}:{}", label_of(node, graph_), source.file, source.line, source.column);
+    return source.file.empty()
+               ? label_of(node, graph_)
+               : fmt::format("{}, {}:{}:{}", label_of(node, graph_), source.file, source.line, source.column);
   }
 
   template <class What>
@@ -75,16 +76,22 @@ class ProgramEmitter {
 
   Status emit_node(const ir::Node& node) {
     switch (ir::category(node.op)) {
-      case ir::OpCategory::fused: return emit_kernel(node);
-      case ir::OpCategory::contraction: return emit_matmul(node);
-      case ir::OpCategory::indexing: return emit_builtin(node);
-      case ir::OpCategory::leaf: return emit_constant(node);
-      case ir::OpCategory::collective: return {};  // by time, in start_reductions
+      case ir::OpCategory::fused:
+        return emit_kernel(node);
+      case ir::OpCategory::contraction:
+        return emit_matmul(node);
+      case ir::OpCategory::indexing:
+        return emit_builtin(node);
+      case ir::OpCategory::leaf:
+        return emit_constant(node);
+      case ir::OpCategory::collective:
+        return {};  // by time, in start_reductions
       case ir::OpCategory::movement:
         if (node.op == ir::Op::reshape) return {};
         break;
       case ir::OpCategory::elementwise:
-      case ir::OpCategory::reduce: break;
+      case ir::OpCategory::reduce:
+        break;
     }
     return fail(ErrorCode::internal, fmt::format("fusion left {} alone", ir::to_string(node.op)));
   }
@@ -132,10 +139,17 @@ class ProgramEmitter {
   Status emit_builtin(const ir::Node& node) {
     plan::BuiltinStep step;
     switch (node.op) {
-      case ir::Op::gather_rows: step.op = plan::BuiltinOp::gather_rows; break;
-      case ir::Op::scatter_add_rows: step.op = plan::BuiltinOp::scatter_add_rows; break;
-      case ir::Op::argmax_last: step.op = plan::BuiltinOp::argmax_last; break;
-      default: return fail(ErrorCode::internal, fmt::format("no builtin for {}", ir::to_string(node.op)));
+      case ir::Op::gather_rows:
+        step.op = plan::BuiltinOp::gather_rows;
+        break;
+      case ir::Op::scatter_add_rows:
+        step.op = plan::BuiltinOp::scatter_add_rows;
+        break;
+      case ir::Op::argmax_last:
+        step.op = plan::BuiltinOp::argmax_last;
+        break;
+      default:
+        return fail(ErrorCode::internal, fmt::format("no builtin for {}", ir::to_string(node.op)));
     }
     for (const auto operand : node.operands) step.args.push_back(matrix_view(operand));
     for (const auto result : node.results) step.args.push_back(matrix_view(result));
@@ -172,7 +186,8 @@ class ProgramEmitter {
       for (std::size_t j = 0; j < node.operands.size(); ++j) {
         const auto from = buffer_of(node.operands[j]);
         if (from != reduction.slots[j])
-          push(plan::CopyStep{from, reduction.slots[j]}, fmt::format("copy into {}", plan_.buffers[reduction.slots[j].value].name));
+          push(plan::CopyStep{from, reduction.slots[j]},
+               fmt::format("copy into {}", plan_.buffers[reduction.slots[j].value].name));
       }
       if (plan_.collectives.empty()) continue;
       const CollectiveId id{gsl::narrow<std::uint32_t>(i)};

@@ -18,7 +18,11 @@ using plan::BufferId;
 class MemoryPlanner {
  public:
   MemoryPlanner(const ir::Graph& graph, ProgramRole role, const SharedBuffers& shared, plan::ExecutionPlan& plan)
-      : graph_(graph), role_(role), shared_(shared), plan_(plan), end_(2 * (static_cast<Time>(graph.nodes().size()) + 1)) {}
+      : graph_(graph),
+        role_(role),
+        shared_(shared),
+        plan_(plan),
+        end_(2 * (static_cast<Time>(graph.nodes().size()) + 1)) {}
 
   Result<ProgramMemory> run() {
     for (std::uint32_t i = 0; i < graph_.num_values(); ++i) root_.push_back(storage_root(graph_, ir::ValueId{i}));
@@ -42,9 +46,15 @@ class MemoryPlanner {
   }
 
  private:
-  std::optional<BufferId>& buffer_of(ir::ValueId root) { return memory_.buffers[root.value]; }
-  ir::ValueId root_of(ir::ValueId value) const { return root_[value.value]; }
-  std::vector<Time>& reads_of(ir::ValueId root) { return reads_[root.value]; }
+  std::optional<BufferId>& buffer_of(ir::ValueId root) {
+    return memory_.buffers[root.value];
+  }
+  ir::ValueId root_of(ir::ValueId value) const {
+    return root_[value.value];
+  }
+  std::vector<Time>& reads_of(ir::ValueId root) {
+    return reads_[root.value];
+  }
   const ir::Node* producer(ir::ValueId value) const {
     const auto id = graph_.value(value).producer;
     return id ? &graph_.node(*id) : nullptr;
@@ -72,7 +82,8 @@ class MemoryPlanner {
     const auto& found = plan_.buffers[buffer.value];
     const auto& type = graph_.type(value);
     if (found.dtype == type.dtype && found.size == size_of(type)) return {};
-    return fail(ErrorCode::internal, fmt::format("{} of program {} does not fit its buffer {}", name, graph_.name, found.name));
+    return fail(ErrorCode::internal,
+                fmt::format("{} of program {} does not fit its buffer {}", name, graph_.name, found.name));
   }
 
   void collect_reads() {
@@ -95,8 +106,9 @@ class MemoryPlanner {
       if (node.op != ir::Op::all_reduce) continue;
       Reduction reduction{ir::NodeId{i}, 0, {}};
       for (const auto result : node.results) {
-        const auto output = std::find_if(graph_.outputs().begin(), graph_.outputs().end(),
-                                         [&](const ir::Output& candidate) { return root_of(candidate.value) == result; });
+        const auto output =
+            std::find_if(graph_.outputs().begin(), graph_.outputs().end(),
+                         [&](const ir::Output& candidate) { return root_of(candidate.value) == result; });
         if (output == graph_.outputs().end())
           return fail(ErrorCode::internal, fmt::format("program {} reduces a value that is no output", graph_.name));
         DTJ_TRY_ASSIGN(const BufferId slot, shared_.find(role_, output->port, output->index));
@@ -110,7 +122,8 @@ class MemoryPlanner {
       memory_.reductions.push_back(std::move(reduction));
     }
     for (const auto& reduction : memory_.reductions)
-      for (const auto operand : graph_.node(reduction.node).operands) reads_of(root_of(operand)).push_back(reduction.start);
+      for (const auto operand : graph_.node(reduction.node).operands)
+        reads_of(root_of(operand)).push_back(reduction.start);
     return {};
   }
 
@@ -119,8 +132,8 @@ class MemoryPlanner {
       if (ir::category(node.op) != ir::OpCategory::leaf) continue;
       const auto value = node.results[0];
       const auto& type = graph_.type(value);
-      plan::Buffer buffer{fmt::format("%{}", value.value), type.dtype, type.shape, plan::BufferClass::constant,
-                          plan::Arena::constant, 0, size_of(type)};
+      plan::Buffer buffer{fmt::format("%{}", value.value), type.dtype, type.shape,   plan::BufferClass::constant,
+                          plan::Arena::constant,           0,          size_of(type)};
       buffer_of(value) = append_buffer(plan_, std::move(buffer));
     }
   }
@@ -133,14 +146,16 @@ class MemoryPlanner {
     if (node == nullptr || buffer_of(root) || found.dtype != type.dtype || found.size != size_of(type)) return false;
     const auto old = old_value_.find(target.value);
     if (old == old_value_.end() || last_read(old->second) < produced_at(root)) return true;
-    return last_read(old->second) == produced_at(root) && overwrites(*node, old->second);
+    return last_read(old->second) == produced_at(root) && overwrites(*node, old->second, root);
   }
 
-  /// Whether the kernel of `node` may overwrite the storage `victim`, which it reads.
-  bool overwrites(const ir::Node& node, ir::ValueId victim) const {
+  /// Whether the kernel of `node` may write `result` over the storage `victim`, which it reads.
+  bool overwrites(const ir::Node& node, ir::ValueId victim, ir::ValueId result) const {
     if (node.op != ir::Op::fused) return false;
+    const auto position = std::find(node.results.begin(), node.results.end(), result) - node.results.begin();
     for (std::size_t i = 0; i < node.operands.size(); ++i)
-      if (root_of(node.operands[i]) == victim && !can_overwrite(node, i)) return false;
+      if (root_of(node.operands[i]) == victim && !can_overwrite(node, i, static_cast<std::size_t>(position)))
+        return false;
     return true;
   }
 
@@ -151,7 +166,8 @@ class MemoryPlanner {
       DTJ_TRY(check_size(output.value, target, output.name));
       const auto root = root_of(output.value);
       if (buffer_of(root) == target) continue;  // an input that stays as it is, or a reduced value in its slot
-      const bool is_asked_for = std::any_of(wishes.begin(), wishes.end(), [&](const auto& wish) { return wish.first == root; });
+      const bool is_asked_for =
+          std::any_of(wishes.begin(), wishes.end(), [&](const auto& wish) { return wish.first == root; });
       if (buffer_of(root) || is_asked_for) {
         copy_at_end(root, target);
       } else {
@@ -215,7 +231,7 @@ class MemoryPlanner {
       if (is_taken(node, unit->second)) continue;
       const auto& old = graph_.type(root);
       if (size_of(old) != size_of(type) || dtj::size_of(old.dtype) != dtj::size_of(type.dtype)) continue;
-      if (overwrites(node, root)) return unit->second;
+      if (overwrites(node, root, result)) return unit->second;
     }
     return std::nullopt;
   }
@@ -231,12 +247,14 @@ class MemoryPlanner {
     const auto cls = role_ == ProgramRole::update ? plan::BufferClass::scratch : plan::BufferClass::activation;
     for (const auto& [value, unit] : unit_) {
       const auto& type = graph_.type(ir::ValueId{value});
-      plan::Buffer buffer{fmt::format("%{}", value), type.dtype, type.shape, cls, plan::Arena::transient, 0, size_of(type)};
+      plan::Buffer buffer{fmt::format("%{}", value), type.dtype, type.shape,   cls,
+                          plan::Arena::transient,    0,          size_of(type)};
       memory_.buffers[value] = append_buffer_at(plan_, std::move(buffer), memory_.intervals[unit].offset);
     }
   }
 
-  /// A final copy from a buffer that another final copy overwrites goes through a stage (two states that change places).
+  /// A final copy from a buffer that another final copy overwrites goes through a stage (two states that change
+  /// places).
   void stage_copies() {
     for (const auto& [root, target] : copies_) {
       const auto from = buffer_of(root);
@@ -252,8 +270,13 @@ class MemoryPlanner {
     std::map<std::uint32_t, BufferId> stage_buffers;
     for (const auto& [value, unit] : stages_) {
       const auto& type = graph_.type(ir::ValueId{value});
-      plan::Buffer buffer{fmt::format("stage of %{}", value), type.dtype, type.shape, plan::BufferClass::scratch,
-                          plan::Arena::transient, 0, size_of(type)};
+      plan::Buffer buffer{fmt::format("stage of %{}", value),
+                          type.dtype,
+                          type.shape,
+                          plan::BufferClass::scratch,
+                          plan::Arena::transient,
+                          0,
+                          size_of(type)};
       stage_buffers.emplace(value, append_buffer_at(plan_, std::move(buffer), memory_.intervals[unit].offset));
     }
     for (const auto& [root, target] : copies_) {
@@ -269,13 +292,13 @@ class MemoryPlanner {
   plan::ExecutionPlan& plan_;
   Time end_;
   ProgramMemory memory_;
-  std::vector<ir::ValueId> root_;                             // by value
-  std::vector<std::vector<Time>> reads_;                      // by root
-  std::map<std::uint32_t, ir::ValueId> old_value_;            // buffer -> the input that lies there at the start
-  std::map<std::uint32_t, int> reduced_;                      // root -> in how many places of buckets it goes
-  std::vector<std::pair<ir::ValueId, BufferId>> copies_;      // root -> target, at the end
-  std::map<std::uint32_t, std::size_t> unit_;                 // root -> interval
-  std::map<std::uint32_t, std::size_t> stages_;               // root -> interval
+  std::vector<ir::ValueId> root_;                         // by value
+  std::vector<std::vector<Time>> reads_;                  // by root
+  std::map<std::uint32_t, ir::ValueId> old_value_;        // buffer -> the input that lies there at the start
+  std::map<std::uint32_t, int> reduced_;                  // root -> in how many places of buckets it goes
+  std::vector<std::pair<ir::ValueId, BufferId>> copies_;  // root -> target, at the end
+  std::map<std::uint32_t, std::size_t> unit_;             // root -> interval
+  std::map<std::uint32_t, std::size_t> stages_;           // root -> interval
 };
 
 }  // namespace

@@ -12,7 +12,9 @@ namespace dtj::codegen {
 // Time inside of a program: node i runs at 2 (i + 1), collectives start at the odd times between nodes, the last copies
 // run after everything.
 using Time = std::int64_t;
-inline Time time_of(ir::NodeId node) { return 2 * (static_cast<Time>(node.value) + 1); }
+inline Time time_of(ir::NodeId node) {
+  return 2 * (static_cast<Time>(node.value) + 1);
+}
 
 /// An all_reduce of the program.
 struct Reduction {
@@ -35,13 +37,13 @@ struct ProgramMemory {
   std::int64_t transient_bytes = 0;
 };
 
-/// Outputs are produced in their final buffers where that is legal, element-wise kernels overwrite operands that die in
-/// them, and everything else is laid out by liveness. Adds the program's buffers to the plan. Errors: internal.
+/// Outputs are produced in their final buffers where that is legal, kernels overwrite operands that die in them where
+/// that is safe, and everything else is laid out by liveness. Adds the program's buffers to the plan. Errors: internal.
 Result<ProgramMemory> plan_memory(const ir::Graph& graph, ProgramRole role, const SharedBuffers& shared,
                                   plan::ExecutionPlan& plan);
 
-/// True if the kernel of the fused node may write a result over its operand `operand`: element i of every result
-/// depends on that operand's element i alone, and the kernel reads it before it writes.
-bool can_overwrite(const ir::Node& fused, std::size_t operand);
+/// True if the kernel of the fused node may write the result over the operand: it reads every element of the operand
+/// before it writes there, also when other results overwrite other operands. Their sizes must be equal.
+bool can_overwrite(const ir::Node& fused, std::size_t operand, std::size_t result);
 
 }  // namespace dtj::codegen

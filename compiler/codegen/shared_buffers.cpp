@@ -68,7 +68,8 @@ class SharedLayout {
     }
   }
 
-  void ensure(std::optional<BufferId>& buffer, const std::string& name, const ir::Type& type, BufferClass cls, Arena arena) {
+  void ensure(std::optional<BufferId>& buffer, const std::string& name, const ir::Type& type, BufferClass cls,
+              Arena arena) {
     if (!buffer) buffer = add(name, type, cls, arena);
   }
 
@@ -81,16 +82,20 @@ class SharedLayout {
     switch (port) {
       case ir::Port::gradient:
         return ensure(slot(gradients_, index), gradient_name(index), type, BufferClass::gradient, Arena::gradient);
-      case ir::Port::metric: return ensure(slot(metrics, index), name, type, BufferClass::metric, Arena::gradient);
+      case ir::Port::metric:
+        return ensure(slot(metrics, index), name, type, BufferClass::metric, Arena::gradient);
       case ir::Port::learning_rate:
         return ensure(slot(learning_rate_, 0), name, type, BufferClass::metric, Arena::gradient);
       case ir::Port::gradient_norm:
         return ensure(slot(gradient_norm_, 0), name, type, BufferClass::metric, Arena::gradient);
-      case ir::Port::batch: return ensure(slot(batch, index), name, type, BufferClass::batch, Arena::batch);
-      case ir::Port::step: return ensure(slot(step_, 0), name, type, BufferClass::batch, Arena::batch);
+      case ir::Port::batch:
+        return ensure(slot(batch, index), name, type, BufferClass::batch, Arena::batch);
+      case ir::Port::step:
+        return ensure(slot(step_, 0), name, type, BufferClass::batch, Arena::batch);
       case ir::Port::param:
       case ir::Port::state:
-      case ir::Port::plain: return;
+      case ir::Port::plain:
+        return;
     }
   }
 
@@ -120,9 +125,9 @@ class SharedLayout {
       if (node.op != ir::Op::all_reduce) continue;
       std::optional<BufferId> first, last;
       for (const auto result : node.results) {
-        const auto output = std::find_if(graph.outputs().begin(), graph.outputs().end(), [&](const ir::Output& candidate) {
-          return storage_root(graph, candidate.value) == result;
-        });
+        const auto output =
+            std::find_if(graph.outputs().begin(), graph.outputs().end(),
+                         [&](const ir::Output& candidate) { return storage_root(graph, candidate.value) == result; });
         if (output == graph.outputs().end())
           return fail(ErrorCode::internal, fmt::format("bucket {} reduces a value that is no output", number));
         ensure_port(output->port, output->index, output->name, graph.type(output->value), train_metrics_, train_batch_);
@@ -162,8 +167,9 @@ class SharedLayout {
     const auto scalar = [](const std::vector<BufferId>& buffers) {
       return buffers.empty() ? std::nullopt : std::optional(buffers.front());
     };
-    plan_.ports = {shared_.train_batch,  shared_.eval_batch,           shared_.train_metrics,        shared_.eval_metrics,
-                   scalar(shared_.step), scalar(shared_.learning_rate), scalar(shared_.gradient_norm)};
+    plan_.ports = {shared_.train_batch,          shared_.eval_batch,   shared_.train_metrics,
+                   shared_.eval_metrics,         scalar(shared_.step), scalar(shared_.learning_rate),
+                   scalar(shared_.gradient_norm)};
     return std::move(shared_);
   }
 
@@ -208,21 +214,31 @@ Result<SharedBuffers> lay_out_shared(const PlanInput& input, plan::ExecutionPlan
 Result<BufferId> SharedBuffers::find(ProgramRole role, ir::Port port, std::uint32_t index) const {
   const auto pick = [&]() -> const std::vector<BufferId>* {
     switch (port) {
-      case ir::Port::param: return &params;
-      case ir::Port::state: return &states;
-      case ir::Port::gradient: return &gradients;
-      case ir::Port::batch: return role == ProgramRole::evaluate ? &eval_batch : &train_batch;
-      case ir::Port::metric: return role == ProgramRole::evaluate ? &eval_metrics : &train_metrics;
-      case ir::Port::step: return &step;
-      case ir::Port::learning_rate: return &learning_rate;
-      case ir::Port::gradient_norm: return &gradient_norm;
-      case ir::Port::plain: return nullptr;
+      case ir::Port::param:
+        return &params;
+      case ir::Port::state:
+        return &states;
+      case ir::Port::gradient:
+        return &gradients;
+      case ir::Port::batch:
+        return role == ProgramRole::evaluate ? &eval_batch : &train_batch;
+      case ir::Port::metric:
+        return role == ProgramRole::evaluate ? &eval_metrics : &train_metrics;
+      case ir::Port::step:
+        return &step;
+      case ir::Port::learning_rate:
+        return &learning_rate;
+      case ir::Port::gradient_norm:
+        return &gradient_norm;
+      case ir::Port::plain:
+        return nullptr;
     }
     return nullptr;
   };
   const auto* buffers = pick();
   if (buffers == nullptr || index >= buffers->size())
-    return fail(ErrorCode::internal, fmt::format("a program has no buffer {} of port {}", index, static_cast<int>(port)));
+    return fail(ErrorCode::internal,
+                fmt::format("a program has no buffer {} of port {}", index, static_cast<int>(port)));
   return (*buffers)[index];
 }
 

@@ -15,10 +15,11 @@ enum class ProgramRole : std::uint8_t { train, update, evaluate };
 
 /// The buffers that outlive one program: what its ports stand for.
 struct SharedBuffers {
-  std::vector<plan::BufferId> params, states;              ///< Arena::persistent, in checkpoint order
-  std::vector<plan::BufferId> gradients, train_metrics;    ///< Arena::gradient, bucket by bucket
-  std::vector<plan::BufferId> eval_metrics, learning_rate, gradient_norm;  ///< Arena::gradient; the last two hold 0 or 1
-  std::vector<plan::BufferId> train_batch, eval_batch, step;               ///< Arena::batch; the last holds 0 or 1
+  std::vector<plan::BufferId> params, states;            ///< Arena::persistent, in checkpoint order
+  std::vector<plan::BufferId> gradients, train_metrics;  ///< Arena::gradient, bucket by bucket
+  std::vector<plan::BufferId> eval_metrics, learning_rate,
+      gradient_norm;                                          ///< Arena::gradient; the last two hold 0 or 1
+  std::vector<plan::BufferId> train_batch, eval_batch, step;  ///< Arena::batch; the last holds 0 or 1
 
   /// Errors: internal, if the port or index is not one of a program.
   Result<plan::BufferId> find(ProgramRole role, ir::Port port, std::uint32_t index) const;

@@ -23,7 +23,8 @@ ir::ValueId lower_rearrange(ir::Builder& builder, const Construct& construct);  
 ir::ValueId lower_gather(ir::Builder& builder, const Construct& construct);     // indexing.cpp
 ir::ValueId lower_argmax(ir::Builder& builder, const Construct& construct);
 
-// ---- helpers that several constructs share (shapes.cpp) --------------------------------------------------------------
+// ---- helpers that several constructs share (shapes.cpp)
+// --------------------------------------------------------------
 
 /// `x` itself if it has the shape.
 ir::ValueId reshape_to(ir::Builder& builder, ir::ValueId x, Shape shape);

@@ -22,7 +22,9 @@ struct Labelled {
   std::string letters;
 };
 
-bool has(std::string_view letters, char letter) { return letters.find(letter) != std::string_view::npos; }
+bool has(std::string_view letters, char letter) {
+  return letters.find(letter) != std::string_view::npos;
+}
 
 template <class Predicate>
 std::string keep_if(std::string_view letters, Predicate predicate) {
@@ -88,9 +90,9 @@ ir::ValueId multiply_and_sum(ir::Builder& builder, const Labelled& a, const Labe
   Shape shape;
   for (const char letter : order) shape.push_back(extent_of(builder, has(a.letters, letter) ? a : b, {&letter, 1}));
   const auto wide = sums.empty() ? dtype : accumulator_of(builder.type(a.value).dtype);
-  const auto product =
-      builder.binary(ir::Op::mul, builder.broadcast(spread_to(builder, {builder.cast(a.value, wide), a.letters}, order), shape),
-                     builder.broadcast(spread_to(builder, {builder.cast(b.value, wide), b.letters}, order), shape));
+  const auto product = builder.binary(
+      ir::Op::mul, builder.broadcast(spread_to(builder, {builder.cast(a.value, wide), a.letters}, order), shape),
+      builder.broadcast(spread_to(builder, {builder.cast(b.value, wide), b.letters}, order), shape));
   std::vector<std::int64_t> axes;
   for (std::size_t axis = out.size(); axis < order.size(); ++axis) axes.push_back(static_cast<std::int64_t>(axis));
   return sum_away(builder, product, std::move(axes), dtype);
@@ -111,8 +113,8 @@ std::optional<bool> trans_flag(std::string_view letters, const std::string& batc
   return std::nullopt;
 }
 
-Layout make_layout(ir::Builder& builder, const Labelled& left, const Labelled& right, std::string_view out, bool swapped,
-                   std::string_view sum_order) {
+Layout make_layout(ir::Builder& builder, const Labelled& left, const Labelled& right, std::string_view out,
+                   bool swapped, std::string_view sum_order) {
   Layout layout;
   layout.swapped = swapped;
   layout.batch = keep_if(out, [&](char letter) { return has(left.letters, letter) && has(right.letters, letter); });
@@ -137,7 +139,8 @@ Layout choose_layout(ir::Builder& builder, const Labelled& a, const Labelled& b,
 }
 
 struct Factor {
-  ir::ValueId value;  ///< [batch, outer, inner], or the last two exchanged if `transposed`; no batch dim without letters
+  ir::ValueId
+      value;  ///< [batch, outer, inner], or the last two exchanged if `transposed`; no batch dim without letters
   bool transposed = false;
 };
 
@@ -160,11 +163,12 @@ ir::ValueId multiply_matrices(ir::Builder& builder, const Labelled& a, const Lab
   const auto& right = layout.swapped ? a : b;
   const auto left_factor = make_factor(builder, left, layout.batch, layout.rows, layout.sums);
   const auto right_factor = make_factor(builder, right, layout.batch, layout.sums, layout.columns);
-  const auto product = builder.matmul(left_factor.value, right_factor.value, left_factor.transposed,
-                                      right_factor.transposed, dtype);
+  const auto product =
+      builder.matmul(left_factor.value, right_factor.value, left_factor.transposed, right_factor.transposed, dtype);
   const std::string order = layout.batch + layout.rows + layout.columns;
   Shape shape;
-  for (const char letter : order) shape.push_back(extent_of(builder, has(left.letters, letter) ? left : right, {&letter, 1}));
+  for (const char letter : order)
+    shape.push_back(extent_of(builder, has(left.letters, letter) ? left : right, {&letter, 1}));
   return permute_to(builder, {reshape_to(builder, product, std::move(shape)), order}, out);
 }
 
@@ -191,9 +195,8 @@ ir::ValueId lower_einsum(ir::Builder& builder, const Construct& construct) {
   a = drop_letters(builder, a, b.letters + std::string(out), builder.type(a.value).dtype);
   b = drop_letters(builder, b, a.letters + std::string(out), builder.type(b.value).dtype);
   const bool has_sums = std::any_of(a.letters.begin(), a.letters.end(), [&](char letter) { return !has(out, letter); });
-  const bool has_free = std::any_of(out.begin(), out.end(), [&](char letter) {
-    return !has(a.letters, letter) || !has(b.letters, letter);
-  });
+  const bool has_free = std::any_of(out.begin(), out.end(),
+                                    [&](char letter) { return !has(a.letters, letter) || !has(b.letters, letter); });
   // Matrix products exist for floats only.
   if (!has_sums || !has_free || !is_float(builder.type(a.value).dtype))
     return multiply_and_sum(builder, a, b, out, dtype);

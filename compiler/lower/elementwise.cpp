@@ -11,35 +11,64 @@ namespace {
 std::optional<ir::Op> same_op(check::TraceOp op) {
   using check::TraceOp;
   switch (op) {
-    case TraceOp::neg: return ir::Op::neg;
-    case TraceOp::exp: return ir::Op::exp;
-    case TraceOp::log: return ir::Op::log;
-    case TraceOp::sqrt: return ir::Op::sqrt;
-    case TraceOp::rsqrt: return ir::Op::rsqrt;
-    case TraceOp::tanh: return ir::Op::tanh;
-    case TraceOp::erf: return ir::Op::erf;
-    case TraceOp::sin: return ir::Op::sin;
-    case TraceOp::cos: return ir::Op::cos;
-    case TraceOp::abs: return ir::Op::abs;
-    case TraceOp::floor: return ir::Op::floor;
-    case TraceOp::sign: return ir::Op::sign;
-    case TraceOp::logical_not: return ir::Op::logical_not;
-    case TraceOp::stop_gradient: return ir::Op::stop_gradient;
-    case TraceOp::add: return ir::Op::add;
-    case TraceOp::sub: return ir::Op::sub;
-    case TraceOp::mul: return ir::Op::mul;
-    case TraceOp::div: return ir::Op::div;
-    case TraceOp::pow: return ir::Op::pow;
-    case TraceOp::maximum: return ir::Op::maximum;
-    case TraceOp::minimum: return ir::Op::minimum;
-    case TraceOp::eq: return ir::Op::eq;
-    case TraceOp::ne: return ir::Op::ne;
-    case TraceOp::lt: return ir::Op::lt;
-    case TraceOp::le: return ir::Op::le;
-    case TraceOp::gt: return ir::Op::gt;
-    case TraceOp::ge: return ir::Op::ge;
-    case TraceOp::logical_and: return ir::Op::logical_and;
-    case TraceOp::logical_or: return ir::Op::logical_or;
+    case TraceOp::neg:
+      return ir::Op::neg;
+    case TraceOp::exp:
+      return ir::Op::exp;
+    case TraceOp::log:
+      return ir::Op::log;
+    case TraceOp::sqrt:
+      return ir::Op::sqrt;
+    case TraceOp::rsqrt:
+      return ir::Op::rsqrt;
+    case TraceOp::tanh:
+      return ir::Op::tanh;
+    case TraceOp::erf:
+      return ir::Op::erf;
+    case TraceOp::sin:
+      return ir::Op::sin;
+    case TraceOp::cos:
+      return ir::Op::cos;
+    case TraceOp::abs:
+      return ir::Op::abs;
+    case TraceOp::floor:
+      return ir::Op::floor;
+    case TraceOp::sign:
+      return ir::Op::sign;
+    case TraceOp::logical_not:
+      return ir::Op::logical_not;
+    case TraceOp::stop_gradient:
+      return ir::Op::stop_gradient;
+    case TraceOp::add:
+      return ir::Op::add;
+    case TraceOp::sub:
+      return ir::Op::sub;
+    case TraceOp::mul:
+      return ir::Op::mul;
+    case TraceOp::div:
+      return ir::Op::div;
+    case TraceOp::pow:
+      return ir::Op::pow;
+    case TraceOp::maximum:
+      return ir::Op::maximum;
+    case TraceOp::minimum:
+      return ir::Op::minimum;
+    case TraceOp::eq:
+      return ir::Op::eq;
+    case TraceOp::ne:
+      return ir::Op::ne;
+    case TraceOp::lt:
+      return ir::Op::lt;
+    case TraceOp::le:
+      return ir::Op::le;
+    case TraceOp::gt:
+      return ir::Op::gt;
+    case TraceOp::ge:
+      return ir::Op::ge;
+    case TraceOp::logical_and:
+      return ir::Op::logical_and;
+    case TraceOp::logical_or:
+      return ir::Op::logical_or;
     case TraceOp::input:
     case TraceOp::constant:
     case TraceOp::iota:
@@ -57,7 +86,8 @@ std::optional<ir::Op> same_op(check::TraceOp op) {
     case TraceOp::broadcast_to:
     case TraceOp::slice:
     case TraceOp::concat:
-    case TraceOp::gather_rows: return std::nullopt;
+    case TraceOp::gather_rows:
+      return std::nullopt;
   }
   return std::nullopt;
 }
@@ -77,7 +107,8 @@ ir::ValueId lower_elementwise(ir::Builder& builder, const Construct& construct) 
 ir::ValueId lower_where(ir::Builder& builder, const Construct& construct) {
   Expects(construct.operands.size() == 3);
   const Shape& shape = construct.tensor.type.shape;
-  return builder.select(builder.broadcast(construct.operands[0], shape), builder.broadcast(construct.operands[1], shape),
+  return builder.select(builder.broadcast(construct.operands[0], shape),
+                        builder.broadcast(construct.operands[1], shape),
                         builder.broadcast(construct.operands[2], shape));
 }
 

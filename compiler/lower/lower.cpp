@@ -14,8 +14,10 @@ ir::ValueId lower_construct(ir::Builder& builder, const Construct& construct) {
   using check::TraceOp;
   const auto& tensor = construct.tensor;
   switch (tensor.op) {
-    case TraceOp::constant: return builder.constant({tensor.type.dtype, tensor.type.shape}, tensor.number);
-    case TraceOp::iota: return builder.iota({tensor.type.dtype, tensor.type.shape}, 0);
+    case TraceOp::constant:
+      return builder.constant({tensor.type.dtype, tensor.type.shape}, tensor.number);
+    case TraceOp::iota:
+      return builder.iota({tensor.type.dtype, tensor.type.shape}, 0);
     case TraceOp::neg:
     case TraceOp::exp:
     case TraceOp::log:
@@ -44,23 +46,37 @@ ir::ValueId lower_construct(ir::Builder& builder, const Construct& construct) {
     case TraceOp::gt:
     case TraceOp::ge:
     case TraceOp::logical_and:
-    case TraceOp::logical_or: return lower_elementwise(builder, construct);
-    case TraceOp::where: return lower_where(builder, construct);
-    case TraceOp::cast: return builder.cast(construct.operands.at(0), tensor.type.dtype);
+    case TraceOp::logical_or:
+      return lower_elementwise(builder, construct);
+    case TraceOp::where:
+      return lower_where(builder, construct);
+    case TraceOp::cast:
+      return builder.cast(construct.operands.at(0), tensor.type.dtype);
     case TraceOp::sum:
     case TraceOp::mean:
     case TraceOp::max:
-    case TraceOp::min: return lower_reduction(builder, construct);
-    case TraceOp::argmax: return lower_argmax(builder, construct);
-    case TraceOp::einsum: return lower_einsum(builder, construct);
-    case TraceOp::rearrange: return lower_rearrange(builder, construct);
-    case TraceOp::reshape: return reshape_to(builder, construct.operands.at(0), tensor.type.shape);
-    case TraceOp::transpose: return transpose_to(builder, construct.operands.at(0), tensor.ints);
-    case TraceOp::broadcast_to: return builder.broadcast(construct.operands.at(0), tensor.type.shape);
-    case TraceOp::slice: return builder.slice(construct.operands.at(0), tensor.ints);
-    case TraceOp::concat: return builder.concat(construct.operands, tensor.ints.at(0));
-    case TraceOp::gather_rows: return lower_gather(builder, construct);
-    case TraceOp::input: break;
+    case TraceOp::min:
+      return lower_reduction(builder, construct);
+    case TraceOp::argmax:
+      return lower_argmax(builder, construct);
+    case TraceOp::einsum:
+      return lower_einsum(builder, construct);
+    case TraceOp::rearrange:
+      return lower_rearrange(builder, construct);
+    case TraceOp::reshape:
+      return reshape_to(builder, construct.operands.at(0), tensor.type.shape);
+    case TraceOp::transpose:
+      return transpose_to(builder, construct.operands.at(0), tensor.ints);
+    case TraceOp::broadcast_to:
+      return builder.broadcast(construct.operands.at(0), tensor.type.shape);
+    case TraceOp::slice:
+      return builder.slice(construct.operands.at(0), tensor.ints);
+    case TraceOp::concat:
+      return builder.concat(construct.operands, tensor.ints.at(0));
+    case TraceOp::gather_rows:
+      return lower_gather(builder, construct);
+    case TraceOp::input:
+      break;
   }
   Expects(false && "inputs are made before the constructs");
   return {};
@@ -73,22 +89,32 @@ struct Naming {
 
 Naming name_input(const check::TraceInput& input, const check::CheckedJob& job, const std::vector<FieldSpec>& fields) {
   switch (input.kind) {
-    case check::InputKind::param: return {ir::Port::param, job.params.at(input.index).name};
-    case check::InputKind::state: return {ir::Port::state, job.states.at(input.index).name};
-    case check::InputKind::gradient: return {ir::Port::gradient, "gradient." + job.params.at(input.index).name};
-    case check::InputKind::batch: return {ir::Port::batch, "batch." + fields.at(input.index).name};
-    case check::InputKind::step: return {ir::Port::step, "step"};
+    case check::InputKind::param:
+      return {ir::Port::param, job.params.at(input.index).name};
+    case check::InputKind::state:
+      return {ir::Port::state, job.states.at(input.index).name};
+    case check::InputKind::gradient:
+      return {ir::Port::gradient, "gradient." + job.params.at(input.index).name};
+    case check::InputKind::batch:
+      return {ir::Port::batch, "batch." + fields.at(input.index).name};
+    case check::InputKind::step:
+      return {ir::Port::step, "step"};
   }
   return {};
 }
 
 Naming name_output(const check::TraceOutput& output, const check::CheckedJob& job) {
   switch (output.kind) {
-    case check::OutputKind::metric: return {ir::Port::metric, "metric." + job.spec.metrics.at(output.index)};
-    case check::OutputKind::param: return {ir::Port::param, job.params.at(output.index).name};
-    case check::OutputKind::state: return {ir::Port::state, job.states.at(output.index).name};
-    case check::OutputKind::learning_rate: return {ir::Port::learning_rate, "learning_rate"};
-    case check::OutputKind::gradient_norm: return {ir::Port::gradient_norm, "gradient_norm"};
+    case check::OutputKind::metric:
+      return {ir::Port::metric, "metric." + job.spec.metrics.at(output.index)};
+    case check::OutputKind::param:
+      return {ir::Port::param, job.params.at(output.index).name};
+    case check::OutputKind::state:
+      return {ir::Port::state, job.states.at(output.index).name};
+    case check::OutputKind::learning_rate:
+      return {ir::Port::learning_rate, "learning_rate"};
+    case check::OutputKind::gradient_norm:
+      return {ir::Port::gradient_norm, "gradient_norm"};
   }
   return {};
 }

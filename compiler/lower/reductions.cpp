@@ -35,11 +35,14 @@ ir::ValueId lower_reduction(ir::Builder& builder, const Construct& construct) {
     case check::TraceOp::mean:
       result = mean(builder, builder.cast(x, accumulator_of(builder.type(x).dtype)), axes);
       break;
-    case check::TraceOp::max: result = builder.reduce(ir::Op::reduce_max, x, axes); break;
+    case check::TraceOp::max:
+      result = builder.reduce(ir::Op::reduce_max, x, axes);
+      break;
     case check::TraceOp::min:
       result = builder.unary(ir::Op::neg, builder.reduce(ir::Op::reduce_max, builder.unary(ir::Op::neg, x), axes));
       break;
-    default: Expects(false);  // `lower` sends nothing else here
+    default:
+      Expects(false);  // `lower` sends nothing else here
   }
   return reshape_to(builder, builder.cast(result, tensor.type.dtype), tensor.type.shape);
 }

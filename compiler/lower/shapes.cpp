@@ -12,7 +12,9 @@ ir::ValueId transpose_to(ir::Builder& builder, ir::ValueId x, std::vector<std::i
   return std::is_sorted(permutation.begin(), permutation.end()) ? x : builder.transpose(x, std::move(permutation));
 }
 
-DType accumulator_of(DType dtype) { return dtype == DType::bf16 || dtype == DType::f16 ? DType::f32 : dtype; }
+DType accumulator_of(DType dtype) {
+  return dtype == DType::bf16 || dtype == DType::f16 ? DType::f32 : dtype;
+}
 
 ir::ValueId sum_away(ir::Builder& builder, ir::ValueId x, std::vector<std::int64_t> axes, DType dtype) {
   if (axes.empty()) return builder.cast(x, dtype);

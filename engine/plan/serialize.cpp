@@ -240,6 +240,7 @@ Result<ExecutionPlan> load(std::string_view bytes) {
     return fail(ErrorCode::unimplemented, fmt::format("the plan has format version {}, this build reads version {}",
                                                       header.version, plan_format_version));
   }
+  if (header.reserved != 0) return fail(ErrorCode::data_loss, "the plan's header is damaged");
   const std::string_view content = bytes.substr(sizeof(Header));
   if (header.length != content.size()) {
     return fail(ErrorCode::data_loss,

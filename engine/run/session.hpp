@@ -50,9 +50,11 @@ struct Session {
   double last_learning_rate = 0;
 
   const JobSpec& job() const { return plan.job; }
-  void enter(const char* phase) const {
-    if (journal != nullptr) journal->set_step(step, phase);
+  /// Tells the journal what is done now, at the step that is being worked on or the last one that is done.
+  void enter(const char* phase, std::int64_t at) const {
+    if (journal != nullptr) journal->set_step(at, phase);
   }
+  void enter(const char* phase) const { enter(phase, step); }
   void log(LogLevel level, const std::string& text) const {
     if (callbacks.log) callbacks.log(level, text);
   }

@@ -80,7 +80,6 @@ class Loop {
     return Boundary{votes[0] != 0, votes[1] != 0, votes[2] != 0, votes[3] != 0};
   }
 
-  /// Not the same as no gradient accumulation: the middle program may run any number of times.
   const plan::Program& micro_program(std::int64_t micro, std::int64_t num_micro) const {
     const plan::ExecutionPlan& plan = session_.plan;
     if (num_micro == 1) return plan.micro_only;
@@ -94,17 +93,18 @@ class Loop {
     StepTime time;
     time.num_steps = 1;
     session_.executor->take_time_split();
+    const std::int64_t number = session_.step + 1;  // as reports and messages count
     const std::int64_t num_micro = session_.train.sampler->num_micro_batches();
     for (std::int64_t micro = 0; micro < num_micro; ++micro) {
-      session_.enter("data");
+      session_.enter("data", number);
       const auto data_start = Clock::now();
       DTJ_TRY(feed_micro_batch(session_.train));
       time.data += seconds_since(data_start);
-      session_.enter("micro");
+      session_.enter("micro", number);
       DTJ_TRY(session_.executor->run(micro_program(micro, num_micro)));
     }
     if (auto bad = read_metrics()) return bad;
-    session_.enter("update");
+    session_.enter("update", number);
     if (session_.plan.ports.step) {
       const auto step = static_cast<double>(session_.step);
       std::memcpy(session_.executor->data(*session_.plan.ports.step), &step, sizeof step);

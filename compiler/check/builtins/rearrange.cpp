@@ -16,7 +16,7 @@ struct NamedDim {
   std::string name;
   std::size_t offset = 0;
 };
-/// One dim of the operand or of the result: a name, or several in parentheses.
+/// One dim of the operand or of the result: a name, several in parentheses, or none for `1`.
 struct Group {
   std::vector<NamedDim> names;
   bool is_joined = false;
@@ -59,6 +59,7 @@ class Rearrange {
       }
       if (c == ')') {
         if (!open) return fail(i, 1, "`)` without `(`"), false;
+        if (open->names.empty()) return fail(open->offset, 2, "parentheses without a name"), false;
         open = nullptr;
         continue;
       }
@@ -72,10 +73,11 @@ class Rearrange {
       while (stop < end && (std::isalnum(static_cast<unsigned char>(text_[stop])) || text_[stop] == '_')) ++stop;
       if (stop == i) return fail(i, 1, fmt::format("`{}` is not a name", c)), false;
       const NamedDim name{text_.substr(i, stop - i), i};
-      if (std::isdigit(static_cast<unsigned char>(c))) {
-        fail(i, stop - i, fmt::format("`{}` is not a name; dims of 1 come and go with `reshape` or `x[..., none]`", name.name));
-        return false;
+      if (name.name == "1" && !open) {
+        side.push_back({{}, false, false, i});
+        continue;
       }
+      if (std::isdigit(static_cast<unsigned char>(c))) return fail(i, stop - i, fmt::format("`{}` is not a name", name.name)), false;
       if (open) open->names.push_back(name);
       else side.push_back({{name}, false, false, i});
       i = stop - 1;
@@ -189,6 +191,7 @@ class Rearrange {
     std::string text;
     for (const auto& group : side) {
       text += text.empty() ? "" : " ";
+      if (group.names.empty()) text += "1";
       if (group.is_joined) text += "(";
       for (std::size_t i = 0; i < group.names.size(); ++i) text += (i == 0 ? "" : " ") + group.names[i].name;
       if (group.is_joined) text += ")";

@@ -14,6 +14,15 @@
 #include "engine/base/hash.hpp"
 
 namespace dtj::codegen {
+namespace {
+
+bool uses_f16(const LoopNest& nest) {
+  return std::any_of(nest.exprs.begin(), nest.exprs.end(), [](const Expr& expr) { return expr.dtype == DType::f16; }) ||
+         std::any_of(nest.results.begin(), nest.results.end(),
+                     [](const NestResult& r) { return r.dtype == DType::f16; });
+}
+
+}  // namespace
 
 struct HostKernelCompiler::Impl {
   struct Entry {
@@ -60,7 +69,8 @@ struct HostKernelCompiler::Impl {
     llvm::Module module("kernels", context);
     module.setTargetTriple(target.triple);
     module.setDataLayout(machine->createDataLayout());
-    for (const std::uint32_t i : part) emit_kernel(module, entries[i].nest, entries[i].schedule, target, entries[i].symbol);
+    for (const std::uint32_t i : part)
+      emit_kernel(module, entries[i].nest, entries[i].schedule, target, entries[i].symbol);
     return compile_module(module, *machine);
   }
 };
@@ -81,6 +91,8 @@ Result<KernelUse> HostKernelCompiler::add(const ir::Node& fused, const ir::Graph
   Schedule schedule = make_schedule(*nest);
   if (nest->kind == NestKind::column && schedule.num_passes > 1)
     return fail(ErrorCode::unimplemented, "reduce_sum: a column reduction depends on another one");
+  if (!impl_->target.has_f16 && uses_f16(*nest))
+    return fail(ErrorCode::unimplemented, fmt::format("cast: the CPU {} has no f16", impl_->target.cpu));
   const WorkSplit split = split_work(*nest, schedule, impl_->target);
   KernelUse use;
   use.extent = split.extent;
@@ -117,7 +129,8 @@ bool can_run_in_place(const ir::Node& fused, std::size_t operand, std::size_t re
   Expects(fused.region && operand < fused.operands.size() && result < fused.results.size());
   const auto nest = build_loop_nest(*fused.region);
   if (!nest) return false;
-  return can_share_memory(*nest, make_schedule(*nest), gsl::narrow<std::uint32_t>(operand), gsl::narrow<std::uint32_t>(result));
+  return can_share_memory(*nest, make_schedule(*nest), gsl::narrow<std::uint32_t>(operand),
+                          gsl::narrow<std::uint32_t>(result));
 }
 
 }  // namespace dtj::codegen

@@ -27,12 +27,17 @@ std::int64_t product(const LoopNest& nest, bool reduced, std::size_t begin, std:
 }
 
 /// True if there is nothing to vectorise: the nest is a single element.
-bool is_scalar(const LoopNest& nest) { return is_flat(nest) && nest.results.front().where.coeff[0] == 0; }
+bool is_scalar(const LoopNest& nest) {
+  return is_flat(nest) && nest.results.front().where.coeff[0] == 0;
+}
 
 class KernelEmitter {
  public:
   KernelEmitter(llvm::Function& function, const LoopNest& nest, const Schedule& schedule, const TargetSpec& target)
-      : nest_(nest), schedule_(schedule), widths_(pick_widths(nest, schedule, target)), b_(function.getContext()),
+      : nest_(nest),
+        schedule_(schedule),
+        widths_(pick_widths(nest, schedule, target)),
+        b_(function.getContext()),
         entry_(llvm::BasicBlock::Create(function.getContext(), "entry", &function)) {
     b_.SetInsertPoint(entry_);
     llvm::Instruction* end = b_.CreateRetVoid();
@@ -129,7 +134,8 @@ class KernelEmitter {
     }
   }
 
-  // ---- sums ----------------------------------------------------------------------------------------------------------
+  // ---- sums
+  // ----------------------------------------------------------------------------------------------------------
 
   llvm::AllocaInst* allocate(llvm::Type* type, std::int64_t count = 1) {
     llvm::IRBuilder<> at_entry(entry_, entry_->begin());
@@ -199,7 +205,8 @@ class KernelEmitter {
     return vector->getType()->isVectorTy() ? b_.CreateExtractElement(vector, std::uint64_t{0}) : vector;
   }
 
-  // ---- rows ----------------------------------------------------------------------------------------------------------
+  // ---- rows
+  // ----------------------------------------------------------------------------------------------------------
 
   void make_row_caches() {
     const std::int64_t row = product(nest_, true, 0, nest_.num_dims());
@@ -248,7 +255,8 @@ class KernelEmitter {
   }
 
   void emit_row_segments(std::size_t pass, const std::vector<Accumulator>& accs, Value* base) {
-    const bool in_blocks = std::any_of(accs.begin(), accs.end(), [](const Accumulator& acc) { return acc.total != nullptr; });
+    const bool in_blocks =
+        std::any_of(accs.begin(), accs.end(), [](const Accumulator& acc) { return acc.total != nullptr; });
     const std::int64_t extent = nest_.extents[nest_.vector_dim()];
     std::int64_t start = 0;
     for (const int width : widths_) {
@@ -285,7 +293,8 @@ class KernelEmitter {
     return dtype == reduction(r).dtype ? result : b_.CreateFPTrunc(result, values_->lane_type(reduction(r).dtype));
   }
 
-  // ---- columns -------------------------------------------------------------------------------------------------------
+  // ---- columns
+  // -------------------------------------------------------------------------------------------------------
 
   void emit_columns() {
     const std::int64_t columns = nest_.extents[nest_.vector_dim()];
@@ -329,7 +338,8 @@ class KernelEmitter {
     }
     const auto body = [&](Value*) { emit_column_rows(dim + 1, accs, width); };
     const bool is_last = product(nest_, true, dim + 1, nest_.num_dims()) == 1 && !has_reduced_after(dim);
-    const bool in_blocks = is_last && std::any_of(accs.begin(), accs.end(), [](const auto& acc) { return acc.total != nullptr; });
+    const bool in_blocks =
+        is_last && std::any_of(accs.begin(), accs.end(), [](const auto& acc) { return acc.total != nullptr; });
     const std::int64_t extent = nest_.extents[dim];
     if (!in_blocks) return values_->loop(number(0), number(extent), 1, dim, body);
     values_->loop(number(0), number((extent + sum_block - 1) / sum_block), 1, std::nullopt, [&](Value* k) {
@@ -361,7 +371,7 @@ class KernelEmitter {
 /// Vectors per step: enough independent work to hide latency, few enough live registers.
 int pick_unroll(const LoopNest& nest, const Schedule& schedule) {
   if (schedule.has_strided_loads || nest.inputs.size() > 12) return 1;
-  int unroll = schedule.weight_per_element > 60 ? 2 : 4;
+  int unroll = schedule.weight_per_element > 24 ? 2 : 4;
   if (nest.kind == NestKind::column && nest.reductions.size() == 1 && schedule.weight_per_element < 8) unroll = 8;
   return schedule.has_f64 ? std::max(1, unroll / 2) : unroll;
 }

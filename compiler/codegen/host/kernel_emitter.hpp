@@ -19,7 +19,8 @@ struct WorkSplit {
   std::int64_t grain = 1;       ///< so many that a call is worth its cost
 };
 
-/// Lanes of the loops over the vector dim, widest first, each a multiple of the next: what one leaves over, the next does.
+/// Lanes of the loops over the vector dim, widest first, each a multiple of the next: what one leaves over, the next
+/// does.
 std::vector<int> pick_widths(const LoopNest& nest, const Schedule& schedule, const TargetSpec& target);
 WorkSplit split_work(const LoopNest& nest, const Schedule& schedule, const TargetSpec& target);
 

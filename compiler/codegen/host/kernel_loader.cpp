@@ -56,7 +56,8 @@ class HostKernelLoader final : public device::KernelLoader {
       return fail_from(ErrorCode::internal, "cannot offer the C library", std::move(error));
     for (std::size_t i = 0; i < plan.objects.size(); ++i) {
       const std::string& bytes = plan.objects[i];
-      auto buffer = llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(bytes.data(), bytes.size()), fmt::format("object {}", i));
+      auto buffer = llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(bytes.data(), bytes.size()),
+                                                         fmt::format("object {}", i));
       if (auto error = jit_->addObjectFile(*library, std::move(buffer)))
         return fail_from(ErrorCode::data_loss, fmt::format("object {} of the plan", i), std::move(error));
     }

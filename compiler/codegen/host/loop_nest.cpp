@@ -14,7 +14,9 @@ namespace {
 using ir::Op;
 using Index = std::vector<Affine>;  ///< one per dim of a value
 
-void add_bytes(std::string& out, std::int64_t value) { out.append(reinterpret_cast<const char*>(&value), sizeof value); }
+void add_bytes(std::string& out, std::int64_t value) {
+  out.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
 
 void add_bytes(std::string& out, const Affine& affine) {
   add_bytes(out, affine.offset);
@@ -180,14 +182,19 @@ class NestBuilder {
     }
     const ir::Node& node = region_.node(*producer);
     switch (ir::category(node.op)) {
-      case ir::OpCategory::leaf: return pull_leaf(node, type, index);
-      case ir::OpCategory::elementwise: return pull_elementwise(node, type, index);
-      case ir::OpCategory::reduce: return pull_reduce(node, type, index);
-      case ir::OpCategory::movement: return pull_movement(node, index);
+      case ir::OpCategory::leaf:
+        return pull_leaf(node, type, index);
+      case ir::OpCategory::elementwise:
+        return pull_elementwise(node, type, index);
+      case ir::OpCategory::reduce:
+        return pull_reduce(node, type, index);
+      case ir::OpCategory::movement:
+        return pull_movement(node, index);
       case ir::OpCategory::contraction:
       case ir::OpCategory::indexing:
       case ir::OpCategory::collective:
-      case ir::OpCategory::fused: break;
+      case ir::OpCategory::fused:
+        break;
     }
     return unsupported(node.op, "cannot be inside a region");
   }
@@ -220,12 +227,13 @@ class NestBuilder {
     const std::optional<Index> here = identity(shape, false);
     if (!here) return unsupported(node.op, "operand " + to_string(shape) + " does not have the dims of its region");
     for (std::size_t i = 0; i < shape.size(); ++i) {
-      const bool is_reduced =
-          std::find(node.attrs.ints.begin(), node.attrs.ints.end(), static_cast<std::int64_t>(i)) != node.attrs.ints.end();
+      const bool is_reduced = std::find(node.attrs.ints.begin(), node.attrs.ints.end(), static_cast<std::int64_t>(i)) !=
+                              node.attrs.ints.end();
       for (std::size_t d = 0; d < nest_.num_dims(); ++d)
         if ((*here)[i].coeff[d] != 0 && nest_.reduced[d] != is_reduced)
           return unsupported(node.op, "reduces other dims than its region");
-      if (!is_reduced && !((*here)[i] == index[i])) return unsupported(node.op, "is used at another place than its row");
+      if (!is_reduced && !((*here)[i] == index[i]))
+        return unsupported(node.op, "is used at another place than its row");
     }
     DTJ_TRY_ASSIGN(const ExprId body, pull(node.operands[0], *here));
     const auto same = [&](const Reduction& r) { return r.op == node.op && r.body == body && r.dtype == type.dtype; };
@@ -301,7 +309,8 @@ class NestBuilder {
   }
 
   template <class Inside, class Outside>
-  Result<ExprId> guard(DType dtype, const Affine& where, std::int64_t lo, std::int64_t hi, Inside inside, Outside outside) {
+  Result<ExprId> guard(DType dtype, const Affine& where, std::int64_t lo, std::int64_t hi, Inside inside,
+                       Outside outside) {
     const auto [least, greatest] = bounds(where);
     if (lo >= hi || greatest < lo || least >= hi) return outside();
     if (least >= lo && greatest < hi) return inside();
@@ -340,8 +349,7 @@ class NestBuilder {
       return pull(node.operands[part], from);
     };
     if (part + 1 == node.operands.size()) return inside();
-    return guard(type.dtype, index[axis], start, end, inside,
-                 [&] { return pull_concat(node, index, part + 1, end); });
+    return guard(type.dtype, index[axis], start, end, inside, [&] { return pull_concat(node, index, part + 1, end); });
   }
 
   const ir::Graph& region_;
@@ -380,11 +388,41 @@ void merge_dims(LoopNest& nest) {
   }
 }
 
+constexpr std::int64_t tile = 32;
+
+/// The dim along which a load that jumps in the last dim takes its next element, if there is one.
+std::optional<std::size_t> find_crossed_dim(const LoopNest& nest) {
+  for (const Expr& expr : nest.exprs) {
+    if (expr.kind != ExprKind::load || expr.where.coeff[nest.vector_dim()] <= 1) continue;
+    for (std::size_t d = 0; d < nest.vector_dim(); ++d)
+      if (expr.where.coeff[d] == 1 && nest.extents[d] > 1) return d;
+  }
+  return std::nullopt;
+}
+
+/// A transpose reads a cache line per element. With the last dim in tiles, the next rows find those lines in the cache:
+/// [.., d, .., last] becomes [.., last / tile, d, .., tile].
+void tile_transposes(LoopNest& nest) {
+  if (nest.kind != NestKind::elementwise || nest.num_dims() < 2 || nest.extents.back() % tile != 0) return;
+  const std::optional<std::size_t> crossed = find_crossed_dim(nest);
+  if (!crossed || nest.extents.back() <= tile) return;
+  const auto at = static_cast<std::ptrdiff_t>(*crossed);
+  const auto split = [&](Affine& affine) {
+    if (!affine.coeff.empty()) affine.coeff.insert(affine.coeff.begin() + at, affine.coeff.back() * tile);
+  };
+  nest.extents.insert(nest.extents.begin() + at, nest.extents.back() / tile);
+  nest.extents.back() = tile;
+  nest.reduced.insert(nest.reduced.begin() + at, false);
+  for (Expr& expr : nest.exprs) split(expr.where);
+  for (NestResult& result : nest.results) split(result.where);
+}
+
 }  // namespace
 
 Result<LoopNest> build_loop_nest(const ir::Graph& region) {
   DTJ_TRY_ASSIGN(LoopNest nest, NestBuilder(region).build());
   merge_dims(nest);
+  tile_transposes(nest);
   return nest;
 }
 

@@ -30,12 +30,12 @@ struct Expr {
   ExprKind kind = ExprKind::constant;
   ir::Op op = ir::Op::constant;  ///< of apply
   DType dtype = DType::f32;
-  DType from = DType::f32;       ///< of the operands of apply
-  std::vector<ExprId> args;      ///< of apply; guard: inside, outside
-  Affine where;                  ///< load: element of the input; index: the value; guard: what is tested
-  std::int64_t lo = 0, hi = 0;   ///< guard: inside when lo <= where < hi
-  std::uint32_t number = 0;      ///< load: the input; reduction: the reduction
-  double value = 0;              ///< of constant
+  DType from = DType::f32;      ///< of the operands of apply
+  std::vector<ExprId> args;     ///< of apply; guard: inside, outside
+  Affine where;                 ///< load: element of the input; index: the value; guard: what is tested
+  std::int64_t lo = 0, hi = 0;  ///< guard: inside when lo <= where < hi
+  std::uint32_t number = 0;     ///< load: the input; reduction: the reduction
+  double value = 0;             ///< of constant
 };
 
 struct Reduction {
@@ -46,9 +46,9 @@ struct Reduction {
 
 struct NestResult {
   ExprId value = 0;
-  Affine where;         ///< element of the result
+  Affine where;  ///< element of the result
   DType dtype = DType::f32;
-  bool is_kept = false; ///< has one value per combination of the dims that are not reduced
+  bool is_kept = false;  ///< has one value per combination of the dims that are not reduced
 };
 
 /// elementwise: no dim is reduced; row: the last dims are; column: dims before the last are.
@@ -58,7 +58,7 @@ struct LoopNest {
   NestKind kind = NestKind::elementwise;
   std::vector<std::int64_t> extents;  ///< outer to inner, at least one
   std::vector<bool> reduced;
-  std::vector<Expr> exprs;            ///< arguments come before their uses; no two are equal
+  std::vector<Expr> exprs;  ///< arguments come before their uses; no two are equal
   std::vector<Reduction> reductions;
   std::vector<NestResult> results;
   std::vector<DType> inputs;
@@ -76,6 +76,8 @@ Result<LoopNest> build_loop_nest(const ir::Graph& region);
 std::string serialize(const LoopNest& nest);
 
 /// One dim, nothing reduced: the extent is a run-time argument.
-inline bool is_flat(const LoopNest& nest) { return nest.kind == NestKind::elementwise && nest.num_dims() == 1; }
+inline bool is_flat(const LoopNest& nest) {
+  return nest.kind == NestKind::elementwise && nest.num_dims() == 1;
+}
 
 }  // namespace dtj::codegen

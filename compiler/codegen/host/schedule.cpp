@@ -18,17 +18,26 @@ int own_weight(const Expr& expr, std::size_t vector_dim) {
   if (expr.kind == ExprKind::guard) return 2;
   if (expr.kind != ExprKind::apply) return 0;
   switch (expr.op) {
-    case Op::exp: return 20;
-    case Op::log: return 22;
-    case Op::tanh: return 28;
-    case Op::erf: return 36;
+    case Op::exp:
+      return 20;
+    case Op::log:
+      return 22;
+    case Op::tanh:
+      return 28;
+    case Op::erf:
+      return 36;
     case Op::sin:
-    case Op::cos: return 40;
-    case Op::pow: return 60;
+    case Op::cos:
+      return 40;
+    case Op::pow:
+      return 60;
     case Op::div:
-    case Op::sqrt: return 5;
-    case Op::rsqrt: return 9;
-    default: return 1;
+    case Op::sqrt:
+      return 5;
+    case Op::rsqrt:
+      return 9;
+    default:
+      return 1;
   }
 }
 

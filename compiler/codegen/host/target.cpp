@@ -54,6 +54,7 @@ TargetSpec finish_spec(std::string cpu, std::string features) {
   spec.cpu = std::move(cpu);
   spec.features = std::move(features);
   spec.has_fma = has_feature(spec.features, "fma");
+  spec.has_f16 = has_feature(spec.features, "f16c");
   spec.vector_bits = has_feature(spec.features, "avx512f") ? 512 : has_feature(spec.features, "avx2") ? 256 : 128;
   return spec;
 }
@@ -77,9 +78,13 @@ Result<const llvm::Target*> find_target(const std::string& triple) {
 
 }  // namespace
 
-std::string TargetSpec::to_string() const { return fmt::format("{};{};{}", triple, cpu, features); }
+std::string TargetSpec::to_string() const {
+  return fmt::format("{};{};{}", triple, cpu, features);
+}
 
-TargetSpec host_target() { return finish_spec(llvm::sys::getHostCPUName().str(), host_features()); }
+TargetSpec host_target() {
+  return finish_spec(llvm::sys::getHostCPUName().str(), host_features());
+}
 
 Result<TargetSpec> named_target(const std::string& cpu) {
   const std::string triple = llvm::sys::getProcessTriple();
@@ -99,14 +104,15 @@ Status check_runs_here(const std::string& target) {
   if (parts.size() != 3) return fail(ErrorCode::unimplemented, "the plan names no CPU: \"" + target + "\"");
   if (parts[0] != host.triple)
     return fail(ErrorCode::unimplemented, fmt::format("the plan is for {}, this machine is {}", parts[0], host.triple));
-  // A named CPU lists tuning hints beside instruction sets; only instruction sets that the host knows by name can be compared.
+  // A named CPU lists tuning hints beside instruction sets; only instruction sets that the host knows by name can be
+  // compared.
   const llvm::StringMap<bool> here = llvm::sys::getHostCPUFeatures();
   for (const std::string& feature : split(parts[2], ',')) {
     if (feature.size() < 2 || feature[0] != '+') continue;
     const auto known = here.find(feature.substr(1));
     if (known != here.end() && !known->second)
-      return fail(ErrorCode::unimplemented,
-                  fmt::format("the plan is for {} and needs {}, which this CPU ({}) lacks", parts[1], feature.substr(1), host.cpu));
+      return fail(ErrorCode::unimplemented, fmt::format("the plan is for {} and needs {}, which this CPU ({}) lacks",
+                                                        parts[1], feature.substr(1), host.cpu));
   }
   return {};
 }
@@ -115,8 +121,9 @@ Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(const TargetSpe
   DTJ_TRY_ASSIGN(const llvm::Target* target, find_target(spec.triple));
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
-      spec.triple, spec.cpu, spec.features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default, true));
+  std::unique_ptr<llvm::TargetMachine> machine(
+      target->createTargetMachine(spec.triple, spec.cpu, spec.features, options, llvm::Reloc::PIC_,
+                                  llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default, true));
   if (!machine) return fail(ErrorCode::internal, "no target machine for " + spec.to_string());
   return machine;
 }
@@ -124,7 +131,8 @@ Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(const TargetSpe
 Result<std::string> compile_module(llvm::Module& module, llvm::TargetMachine& machine) {
   std::string problem;
   llvm::raw_string_ostream problem_stream(problem);
-  if (llvm::verifyModule(module, &problem_stream)) return fail(ErrorCode::internal, "a kernel is broken: " + problem_stream.str());
+  if (llvm::verifyModule(module, &problem_stream))
+    return fail(ErrorCode::internal, "a kernel is broken: " + problem_stream.str());
 
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;

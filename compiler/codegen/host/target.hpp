@@ -17,6 +17,7 @@ struct TargetSpec {
   std::string features;  ///< "+avx2,+fma,..."
   int vector_bits = 128;
   bool has_fma = false;
+  bool has_f16 = false;  ///< conversions between f16 and f32
 
   /// "triple;cpu;features", for ExecutionPlan::target.
   std::string to_string() const;

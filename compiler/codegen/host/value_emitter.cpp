@@ -10,9 +10,13 @@ namespace dtj::codegen {
 
 using llvm::Value;
 
-ValueEmitter::ValueEmitter(llvm::IRBuilder<>& builder, const LoopNest& nest, const Schedule& schedule, std::vector<Value*> inputs,
-                           llvm::Instruction* point, bool has_fma)
-    : b_(builder), nest_(nest), schedule_(schedule), math_(builder, has_fma), inputs_(std::move(inputs)),
+ValueEmitter::ValueEmitter(llvm::IRBuilder<>& builder, const LoopNest& nest, const Schedule& schedule,
+                           std::vector<Value*> inputs, llvm::Instruction* point, bool has_fma)
+    : b_(builder),
+      nest_(nest),
+      schedule_(schedule),
+      math_(builder, has_fma),
+      inputs_(std::move(inputs)),
       indices_(nest.num_dims(), nullptr) {
   Scope outermost;
   outermost.point = point;
@@ -78,7 +82,9 @@ void ValueEmitter::set_index(std::size_t dim, Value* index) {
   top().dims |= std::uint64_t{1} << dim;
 }
 
-void ValueEmitter::set_reduction(std::uint32_t number, Value* value) { reductions_[number] = value; }
+void ValueEmitter::set_reduction(std::uint32_t number, Value* value) {
+  reductions_[number] = value;
+}
 
 std::size_t ValueEmitter::home(std::uint64_t dims, int pass) const {
   std::size_t i = 0;
@@ -128,11 +134,16 @@ Value* ValueEmitter::emit_new(ExprId id) {
       if (expr.dtype == DType::boolean) return llvm::ConstantInt::get(type, expr.value != 0 ? 1 : 0);
       return llvm::ConstantInt::get(type, static_cast<std::uint64_t>(static_cast<std::int64_t>(expr.value)), true);
     }
-    case ExprKind::load: return emit_load(id);
-    case ExprKind::index: return emit_index(expr);
-    case ExprKind::guard: return emit_guard(id);
-    case ExprKind::reduction: return reductions_.at(expr.number);
-    case ExprKind::apply: break;
+    case ExprKind::load:
+      return emit_load(id);
+    case ExprKind::index:
+      return emit_index(expr);
+    case ExprKind::guard:
+      return emit_guard(id);
+    case ExprKind::reduction:
+      return reductions_.at(expr.number);
+    case ExprKind::apply:
+      break;
   }
   if (const auto from = schedule_.cached_from[id]; from && *from < pass_) return emit_cached(id);
   std::vector<Value*> args;
@@ -180,7 +191,8 @@ Value* ValueEmitter::emit_index(const Expr& expr) {
   llvm::Type* integer = wide ? b_.getInt64Ty() : b_.getInt32Ty();
   Value* index = b_.CreateTrunc(scalar_index(expr.where, ~std::uint64_t{0}), integer);
   const std::int64_t step = expr.where.coeff[nest_.vector_dim()];
-  if (width_ > 1) index = b_.CreateAdd(b_.CreateVectorSplat(static_cast<unsigned>(width_), index), lanes(integer, step));
+  if (width_ > 1)
+    index = b_.CreateAdd(b_.CreateVectorSplat(static_cast<unsigned>(width_), index), lanes(integer, step));
   return emit_cast(index, wide ? DType::i64 : DType::i32, expr.dtype);
 }
 
@@ -221,7 +233,8 @@ Value* ValueEmitter::emit_strided_load(const Expr& expr, Value* at, llvm::Type* 
   for (int lane = 0; lane < width_; ++lane) {
     Value* place = b_.CreateGEP(memory, at, b_.getInt64(static_cast<std::uint64_t>(step * lane)));
     if (mask_ != nullptr)
-      place = b_.CreateSelect(b_.CreateExtractElement(mask_, static_cast<std::uint64_t>(lane)), place, inputs_[expr.number]);
+      place = b_.CreateSelect(b_.CreateExtractElement(mask_, static_cast<std::uint64_t>(lane)), place,
+                              inputs_[expr.number]);
     Value* element = b_.CreateAlignedLoad(memory, place, llvm::Align(size_of(expr.dtype)));
     vector = b_.CreateInsertElement(vector, element, static_cast<std::uint64_t>(lane));
   }
@@ -304,13 +317,20 @@ llvm::Type* ValueEmitter::lane_type(DType dtype) {
   switch (dtype) {
     case DType::f32:
     case DType::bf16:
-    case DType::f16: return b_.getFloatTy();
-    case DType::f64: return b_.getDoubleTy();
-    case DType::i32: return b_.getInt32Ty();
-    case DType::i64: return b_.getInt64Ty();
-    case DType::u8: return b_.getInt8Ty();
-    case DType::u16: return b_.getInt16Ty();
-    case DType::boolean: return b_.getInt1Ty();
+    case DType::f16:
+      return b_.getFloatTy();
+    case DType::f64:
+      return b_.getDoubleTy();
+    case DType::i32:
+      return b_.getInt32Ty();
+    case DType::i64:
+      return b_.getInt64Ty();
+    case DType::u8:
+      return b_.getInt8Ty();
+    case DType::u16:
+      return b_.getInt16Ty();
+    case DType::boolean:
+      return b_.getInt1Ty();
   }
   Ensures(false);
   return nullptr;

@@ -17,8 +17,8 @@ namespace dtj::codegen {
 class ValueEmitter {
  public:
   /// New code goes before `point`; `buffers` are the addresses of the nest's inputs.
-  ValueEmitter(llvm::IRBuilder<>& builder, const LoopNest& nest, const Schedule& schedule, std::vector<llvm::Value*> inputs,
-               llvm::Instruction* point, bool has_fma);
+  ValueEmitter(llvm::IRBuilder<>& builder, const LoopNest& nest, const Schedule& schedule,
+               std::vector<llvm::Value*> inputs, llvm::Instruction* point, bool has_fma);
 
   llvm::Value* emit(ExprId id);
   /// Element `where` of `base` (a memory of `dtype`) gets `value`.

@@ -16,18 +16,28 @@ using llvm::Value;
 
 namespace {
 
-bool is_signed(DType dtype) { return dtype == DType::i32 || dtype == DType::i64; }
+bool is_signed(DType dtype) {
+  return dtype == DType::i32 || dtype == DType::i64;
+}
 
 std::string_view libm_name(Op op) {
   switch (op) {
-    case Op::exp: return "exp";
-    case Op::log: return "log";
-    case Op::tanh: return "tanh";
-    case Op::erf: return "erf";
-    case Op::sin: return "sin";
-    case Op::cos: return "cos";
-    case Op::pow: return "pow";
-    default: break;
+    case Op::exp:
+      return "exp";
+    case Op::log:
+      return "log";
+    case Op::tanh:
+      return "tanh";
+    case Op::erf:
+      return "erf";
+    case Op::sin:
+      return "sin";
+    case Op::cos:
+      return "cos";
+    case Op::pow:
+      return "pow";
+    default:
+      break;
   }
   Ensures(false);
   return "";
@@ -41,20 +51,29 @@ Value* ValueEmitter::emit_apply(const Expr& expr, std::vector<Value*> args) {
   if (any_vector)
     for (Value*& arg : args) arg = as_vector(arg);
   switch (expr.op) {
-    case Op::cast: return emit_cast(args[0], expr.from, expr.dtype);
-    case Op::select: return b_.CreateSelect(args[0], args[1], args[2]);
-    case Op::logical_not: return b_.CreateNot(args[0]);
-    case Op::logical_and: return b_.CreateAnd(args[0], args[1]);
-    case Op::logical_or: return b_.CreateOr(args[0], args[1]);
+    case Op::cast:
+      return emit_cast(args[0], expr.from, expr.dtype);
+    case Op::select:
+      return b_.CreateSelect(args[0], args[1], args[2]);
+    case Op::logical_not:
+      return b_.CreateNot(args[0]);
+    case Op::logical_and:
+      return b_.CreateAnd(args[0], args[1]);
+    case Op::logical_or:
+      return b_.CreateOr(args[0], args[1]);
     case Op::eq:
     case Op::ne:
     case Op::lt:
     case Op::le:
     case Op::gt:
-    case Op::ge: return emit_compare(expr, args[0], args[1]);
-    case Op::maximum: return extreme(true, expr.dtype, args[0], args[1]);
-    case Op::minimum: return extreme(false, expr.dtype, args[0], args[1]);
-    default: break;
+    case Op::ge:
+      return emit_compare(expr, args[0], args[1]);
+    case Op::maximum:
+      return extreme(true, expr.dtype, args[0], args[1]);
+    case Op::minimum:
+      return extreme(false, expr.dtype, args[0], args[1]);
+    default:
+      break;
   }
   return is_float(expr.dtype) ? emit_float(expr, args) : emit_integer(expr, args);
 }
@@ -62,22 +81,33 @@ Value* ValueEmitter::emit_apply(const Expr& expr, std::vector<Value*> args) {
 Value* ValueEmitter::emit_float(const Expr& expr, const std::vector<Value*>& args) {
   Value* x = args[0];
   switch (expr.op) {
-    case Op::neg: return b_.CreateFNeg(x);
-    case Op::add: return b_.CreateFAdd(x, args[1]);
-    case Op::sub: return b_.CreateFSub(x, args[1]);
-    case Op::mul: return b_.CreateFMul(x, args[1]);
-    case Op::div: return b_.CreateFDiv(x, args[1]);
-    case Op::sqrt: return b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x);
-    case Op::rsqrt: return b_.CreateFDiv(math_.splat(x, 1.0), b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x));
-    case Op::abs: return b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
-    case Op::floor: return b_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, x);
+    case Op::neg:
+      return b_.CreateFNeg(x);
+    case Op::add:
+      return b_.CreateFAdd(x, args[1]);
+    case Op::sub:
+      return b_.CreateFSub(x, args[1]);
+    case Op::mul:
+      return b_.CreateFMul(x, args[1]);
+    case Op::div:
+      return b_.CreateFDiv(x, args[1]);
+    case Op::sqrt:
+      return b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x);
+    case Op::rsqrt:
+      return b_.CreateFDiv(math_.splat(x, 1.0), b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x));
+    case Op::abs:
+      return b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+    case Op::floor:
+      return b_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, x);
     case Op::sign: {
       Value* zero = math_.splat(x, 0.0);
       Value* negative = b_.CreateSelect(b_.CreateFCmpOLT(x, zero), math_.splat(x, -1.0), x);
       return b_.CreateSelect(b_.CreateFCmpOGT(x, zero), math_.splat(x, 1.0), negative);
     }
-    case Op::pow: return emit_pow(expr, args);
-    default: break;
+    case Op::pow:
+      return emit_pow(expr, args);
+    default:
+      break;
   }
   return expr.dtype == DType::f64 ? emit_f64_function(expr.op, args) : emit_f32_function(expr.op, args);
 }
@@ -95,13 +125,20 @@ Value* ValueEmitter::emit_pow(const Expr& expr, const std::vector<Value*>& args)
 
 Value* ValueEmitter::emit_f32_function(Op op, const std::vector<Value*>& args) {
   switch (op) {
-    case Op::exp: return math_.exp(args[0]);
-    case Op::log: return math_.log(args[0]);
-    case Op::tanh: return math_.tanh(args[0]);
-    case Op::erf: return math_.erf(args[0]);
-    case Op::sin: return math_.sin(args[0]);
-    case Op::cos: return math_.cos(args[0]);
-    default: break;
+    case Op::exp:
+      return math_.exp(args[0]);
+    case Op::log:
+      return math_.log(args[0]);
+    case Op::tanh:
+      return math_.tanh(args[0]);
+    case Op::erf:
+      return math_.erf(args[0]);
+    case Op::sin:
+      return math_.sin(args[0]);
+    case Op::cos:
+      return math_.cos(args[0]);
+    default:
+      break;
   }
   Ensures(false);
   return nullptr;
@@ -127,11 +164,16 @@ Value* ValueEmitter::emit_f64_function(Op op, const std::vector<Value*>& args) {
 Value* ValueEmitter::emit_integer(const Expr& expr, const std::vector<Value*>& args) {
   Value* x = args[0];
   switch (expr.op) {
-    case Op::neg: return b_.CreateNeg(x);
-    case Op::add: return b_.CreateAdd(x, args[1]);
-    case Op::sub: return b_.CreateSub(x, args[1]);
-    case Op::mul: return b_.CreateMul(x, args[1]);
-    case Op::div: return emit_quotient(x, args[1], is_signed(expr.dtype));
+    case Op::neg:
+      return b_.CreateNeg(x);
+    case Op::add:
+      return b_.CreateAdd(x, args[1]);
+    case Op::sub:
+      return b_.CreateSub(x, args[1]);
+    case Op::mul:
+      return b_.CreateMul(x, args[1]);
+    case Op::div:
+      return emit_quotient(x, args[1], is_signed(expr.dtype));
     case Op::abs:
       return is_signed(expr.dtype) ? b_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, x, b_.getFalse()) : x;
     case Op::sign: {
@@ -140,7 +182,8 @@ Value* ValueEmitter::emit_integer(const Expr& expr, const std::vector<Value*>& a
       if (!is_signed(expr.dtype)) return positive;
       return b_.CreateSelect(b_.CreateICmpSLT(x, zero), math_.splat_int(x, -1), positive);
     }
-    default: break;
+    default:
+      break;
   }
   Ensures(false);  // `build_loop_nest` got a graph that ir::verify accepts
   return nullptr;
@@ -166,13 +209,20 @@ Value* ValueEmitter::emit_compare(const Expr& expr, Value* a, Value* b) {
     return b_.CreateICmp(signs ? on_signed : on_unsigned, a, b);
   };
   switch (expr.op) {
-    case Op::eq: return pick(P::FCMP_OEQ, P::ICMP_EQ, P::ICMP_EQ);
-    case Op::ne: return pick(P::FCMP_UNE, P::ICMP_NE, P::ICMP_NE);
-    case Op::lt: return pick(P::FCMP_OLT, P::ICMP_SLT, P::ICMP_ULT);
-    case Op::le: return pick(P::FCMP_OLE, P::ICMP_SLE, P::ICMP_ULE);
-    case Op::gt: return pick(P::FCMP_OGT, P::ICMP_SGT, P::ICMP_UGT);
-    case Op::ge: return pick(P::FCMP_OGE, P::ICMP_SGE, P::ICMP_UGE);
-    default: break;
+    case Op::eq:
+      return pick(P::FCMP_OEQ, P::ICMP_EQ, P::ICMP_EQ);
+    case Op::ne:
+      return pick(P::FCMP_UNE, P::ICMP_NE, P::ICMP_NE);
+    case Op::lt:
+      return pick(P::FCMP_OLT, P::ICMP_SLT, P::ICMP_ULT);
+    case Op::le:
+      return pick(P::FCMP_OLE, P::ICMP_SLE, P::ICMP_ULE);
+    case Op::gt:
+      return pick(P::FCMP_OGT, P::ICMP_SGT, P::ICMP_UGT);
+    case Op::ge:
+      return pick(P::FCMP_OGE, P::ICMP_SGE, P::ICMP_UGE);
+    default:
+      break;
   }
   Ensures(false);
   return nullptr;

@@ -31,7 +31,9 @@ constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 using llvm::Value;
 
-Value* VectorMath::splat(Value* like, double value) { return llvm::ConstantFP::get(like->getType(), value); }
+Value* VectorMath::splat(Value* like, double value) {
+  return llvm::ConstantFP::get(like->getType(), value);
+}
 
 Value* VectorMath::splat_int(Value* like, std::int64_t value) {
   return llvm::ConstantInt::get(like->getType(), static_cast<std::uint64_t>(value), true);
@@ -48,7 +50,9 @@ Value* VectorMath::fma(Value* a, Value* b, Value* c) {
   return b_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
 }
 
-Value* VectorMath::intrinsic(llvm::Intrinsic::ID id, Value* x) { return b_.CreateUnaryIntrinsic(id, x); }
+Value* VectorMath::intrinsic(llvm::Intrinsic::ID id, Value* x) {
+  return b_.CreateUnaryIntrinsic(id, x);
+}
 
 Value* VectorMath::polynomial(Value* x, llvm::ArrayRef<double> coefficients) {
   Value* sum = splat(x, coefficients.back());
@@ -131,8 +135,8 @@ Value* VectorMath::tanh(Value* x) {
 Value* VectorMath::erf(Value* x) {
   Value* t = intrinsic(llvm::Intrinsic::fabs, x);
   Value* square = b_.CreateFMul(x, x);
-  Value* small = polynomial(square, {0.12837915122509003, -0.37612494826316833, 0.11281802505254745, -0.02676556631922722,
-                                     0.0049909804947674274, -0.0005976894753985107});
+  Value* small = polynomial(square, {0.12837915122509003, -0.37612494826316833, 0.11281802505254745,
+                                     -0.02676556631922722, 0.0049909804947674274, -0.0005976894753985107});
   small = fma(small, x, x);
   // 1 - exp(ln erfc(t)) with ln erfc(t) = -t + t p(t); beyond 3.95 the result rounds to 1.
   Value* limit = splat(x, 3.95);
@@ -161,9 +165,11 @@ Value* VectorMath::sin_cos(Value* x, std::int64_t quarter_turns) {
   bits = b_.CreateAdd(bits, splat_int(bits, quarter_turns));
   Value* a = b_.CreateFPTrunc(r, x->getType());
   Value* z = b_.CreateFMul(a, a);
-  Value* sine = polynomial(z, {-0.1666666716337204, 0.008333329111337662, -0.00019839327433146536, 2.71823728326126e-06});
+  Value* sine =
+      polynomial(z, {-0.1666666716337204, 0.008333329111337662, -0.00019839327433146536, 2.71823728326126e-06});
   sine = fma(b_.CreateFMul(sine, z), a, a);
-  Value* cosine = polynomial(z, {0.0416666679084301, -0.0013888883404433727, 2.479951217537746e-05, -2.7209549102735764e-07});
+  Value* cosine =
+      polynomial(z, {0.0416666679084301, -0.0013888883404433727, 2.479951217537746e-05, -2.7209549102735764e-07});
   cosine = fma(b_.CreateFMul(cosine, z), z, fma(splat(x, -0.5), z, splat(x, 1.0)));
   const auto has_bit = [&](std::int64_t bit) {
     return b_.CreateICmpNE(b_.CreateAnd(bits, splat_int(bits, bit)), splat_int(bits, 0));

@@ -69,7 +69,8 @@ class Analyser {
     for (const ir::ValueId operand : node.operands)
       if (const auto p = a_.producer(operand)) a_.users[*p].push_back(i);
     const OpCategory category = ir::category(node.op);
-    a_.fusible[i] = category == OpCategory::leaf || category == OpCategory::elementwise || category == OpCategory::reduce ||
+    a_.fusible[i] = category == OpCategory::leaf || category == OpCategory::elementwise ||
+                    category == OpCategory::reduce ||
                     (category == OpCategory::movement && (node.op != Op::reshape || is_squeeze(graph_, node)));
     const auto leafy = [&](ir::ValueId value) {
       const auto p = a_.producer(value);
@@ -85,7 +86,8 @@ class Analyser {
            std::all_of(a_.users[i].begin(), a_.users[i].end(), [&](NodeIndex user) { return (this->*test)(user); });
   }
   bool is_inline_movement(NodeIndex i) const {
-    return a_.is_inline[i] && ir::category(graph_.nodes()[i].op) == OpCategory::movement && graph_.nodes()[i].op != Op::broadcast;
+    return a_.is_inline[i] && ir::category(graph_.nodes()[i].op) == OpCategory::movement &&
+           graph_.nodes()[i].op != Op::broadcast;
   }
   bool is_fusible(NodeIndex i) const { return a_.fusible[i] || a_.is_inline[i]; }
 
@@ -107,13 +109,16 @@ class Analyser {
         else
           a_.is_inline[i] = reads_elsewhere(i);
         return;
-      case OpCategory::elementwise: a_.is_inline[i] = !is_expensive(node.op) && reads_elsewhere(i); return;
+      case OpCategory::elementwise:
+        a_.is_inline[i] = !is_expensive(node.op) && reads_elsewhere(i);
+        return;
       case OpCategory::leaf:
       case OpCategory::reduce:
       case OpCategory::contraction:
       case OpCategory::indexing:
       case OpCategory::collective:
-      case OpCategory::fused: return;
+      case OpCategory::fused:
+        return;
     }
   }
 
@@ -161,7 +166,8 @@ class Analyser {
     if (p) a_.in_memory[*p] = true;
   }
 
-  // ---- sources -------------------------------------------------------------------------------------------------------
+  // ---- sources
+  // -------------------------------------------------------------------------------------------------------
 
   /// A use of `value` whose dims the reader numbers by `place` (dim wider than 1 of `value` -> dim of the reader).
   struct Path {
@@ -178,7 +184,8 @@ class Analyser {
 
   void find_sources(NodeIndex reader) {
     const Node& node = graph_.nodes()[reader];
-    if (node.op == Op::broadcast) return follow(reader, node, identity(wide_dims(graph_.type(node.results[0]).shape).size()));
+    if (node.op == Op::broadcast)
+      return follow(reader, node, identity(wide_dims(graph_.type(node.results[0]).shape).size()));
     for (const ir::ValueId operand : node.operands) {
       if (!a_.in_cluster(reader)) {
         // It reads memory: nothing between it and the producer is inline.
@@ -243,7 +250,9 @@ std::optional<NodeIndex> Analysis::producer(ir::ValueId value) const {
   return id->value;
 }
 
-Analysis analyse(const ir::Graph& graph) { return Analyser(graph).run(); }
+Analysis analyse(const ir::Graph& graph) {
+  return Analyser(graph).run();
+}
 
 std::vector<std::int64_t> wide_dims(const Shape& shape) {
   std::vector<std::int64_t> dims;
@@ -252,11 +261,13 @@ std::vector<std::int64_t> wide_dims(const Shape& shape) {
 }
 
 bool is_squeeze(const ir::Graph& graph, const Node& node) {
-  return node.op == Op::reshape && wide_dims(graph.type(node.operands[0]).shape) == wide_dims(graph.type(node.results[0]).shape);
+  return node.op == Op::reshape &&
+         wide_dims(graph.type(node.operands[0]).shape) == wide_dims(graph.type(node.results[0]).shape);
 }
 
 bool is_expensive(Op op) {
-  return op == Op::exp || op == Op::log || op == Op::tanh || op == Op::erf || op == Op::sin || op == Op::cos || op == Op::pow;
+  return op == Op::exp || op == Op::log || op == Op::tanh || op == Op::erf || op == Op::sin || op == Op::cos ||
+         op == Op::pow;
 }
 
 int op_weight(Op op) {

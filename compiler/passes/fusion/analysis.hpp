@@ -27,9 +27,9 @@ struct Source {
 /// What each node of a graph is to fusion.
 struct Analysis {
   const ir::Graph* graph = nullptr;
-  std::vector<bool> fusible;     ///< may stand in a region
-  std::vector<bool> is_inline;   ///< copied into every region that reads it
-  std::vector<bool> in_memory;   ///< its result is an output, or read by a node that is not fusible
+  std::vector<bool> fusible;                    ///< may stand in a region
+  std::vector<bool> is_inline;                  ///< copied into every region that reads it
+  std::vector<bool> in_memory;                  ///< its result is an output, or read by a node that is not fusible
   std::vector<std::vector<NodeIndex>> users;    ///< nodes that read the result directly
   std::vector<std::vector<Source>> sources;     ///< of nodes that have a place
   std::vector<std::vector<NodeIndex>> readers;  ///< the reverse of `sources`

@@ -48,14 +48,16 @@ class Merger {
       if (shape[d] == 1) continue;
       const auto axis = gsl::narrow<std::int64_t>(d);
       cluster.dims.push_back(shape[d]);
-      cluster.reduced.push_back(is_reduce && std::find(node.attrs.ints.begin(), node.attrs.ints.end(), axis) != node.attrs.ints.end());
+      cluster.reduced.push_back(is_reduce && std::find(node.attrs.ints.begin(), node.attrs.ints.end(), axis) !=
+                                                 node.attrs.ints.end());
     }
     if (is_reduce) cluster.kind = cluster.reduced.back() ? ClusterKind::row : ClusterKind::column;
     c_.of_node[i] = gsl::narrow<std::uint32_t>(c_.clusters.size());
     c_.clusters.push_back(std::move(cluster));
   }
 
-  // ---- may they merge? -------------------------------------------------------------------------------------------------
+  // ---- may they merge?
+  // -------------------------------------------------------------------------------------------------
 
   static std::optional<Level> level_of(const Cluster& merged, const std::vector<std::int64_t>& dims) {
     if (dims == merged.dims) return Level::full;
@@ -84,7 +86,8 @@ class Merger {
     if (!made || !used || source.kind == PathKind::other) return false;
     if (ir::category(a_.node(reader).op) == OpCategory::reduce) used = Level::full;
     if (source.kind == PathKind::same) return made == used;
-    return merged.kind == ClusterKind::row && made == Level::kept && used == Level::full && source.expanded == merged.reduced;
+    return merged.kind == ClusterKind::row && made == Level::kept && used == Level::full &&
+           source.expanded == merged.reduced;
   }
 
   bool edges_fit(const Cluster& merged, std::uint32_t x, std::uint32_t y) const {
@@ -168,7 +171,8 @@ class Merger {
     return true;
   }
 
-  // ---- which merge? ----------------------------------------------------------------------------------------------------
+  // ---- which merge?
+  // ----------------------------------------------------------------------------------------------------
 
   /// Column sums of one shape that read the same tensor.
   void merge_sibling_columns() {
@@ -254,6 +258,8 @@ std::int64_t Cluster::num_rows() const {
   return std::accumulate(kept.begin(), kept.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-Clusters form_clusters(const Analysis& analysis) { return Merger(analysis).run(); }
+Clusters form_clusters(const Analysis& analysis) {
+  return Merger(analysis).run();
+}
 
 }  // namespace dtj::passes::fusion_detail

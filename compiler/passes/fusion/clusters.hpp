@@ -13,7 +13,7 @@ struct Cluster {
   ClusterKind kind = ClusterKind::elementwise;
   std::vector<std::int64_t> dims;  ///< of the iteration, those wider than 1
   std::vector<bool> reduced;
-  std::vector<NodeIndex> nodes;    ///< ascending; empty when merged into another
+  std::vector<NodeIndex> nodes;  ///< ascending; empty when merged into another
 
   std::vector<std::int64_t> kept_dims() const;
   std::int64_t size() const;

@@ -24,9 +24,12 @@ struct Region {
 
 std::string_view kind_name(ClusterKind kind) {
   switch (kind) {
-    case ClusterKind::elementwise: return "elementwise";
-    case ClusterKind::row: return "row";
-    case ClusterKind::column: return "column";
+    case ClusterKind::elementwise:
+      return "elementwise";
+    case ClusterKind::row:
+      return "row";
+    case ClusterKind::column:
+      return "column";
   }
   return "";
 }
@@ -34,7 +37,11 @@ std::string_view kind_name(ClusterKind kind) {
 class Fuser {
  public:
   explicit Fuser(const ir::Graph& graph)
-      : graph_(graph), a_(analyse(graph)), c_(form_clusters(a_)), t_(plan_traffic(a_, c_)), copy_(graph),
+      : graph_(graph),
+        a_(analyse(graph)),
+        c_(form_clusters(a_)),
+        t_(plan_traffic(a_, c_)),
+        copy_(graph),
         is_done_(graph.nodes().size()) {}
 
   ir::Graph run() {
@@ -75,9 +82,10 @@ class Fuser {
     for (const ir::ValueId output : region.outputs) types.push_back(graph_.type(output));
     ir::Attrs attrs;
     attrs.text = kind_name(c_.clusters[cluster].kind);
-    const ir::NodeId id = copy_.graph().add_node(ir::Op::fused, copy_.at(region.inputs), std::move(types), std::move(attrs),
-                                                 region.range, std::move(region.graph));
-    for (std::size_t i = 0; i < region.outputs.size(); ++i) copy_.set(region.outputs[i], copy_.graph().node(id).results[i]);
+    const ir::NodeId id = copy_.graph().add_node(ir::Op::fused, copy_.at(region.inputs), std::move(types),
+                                                 std::move(attrs), region.range, std::move(region.graph));
+    for (std::size_t i = 0; i < region.outputs.size(); ++i)
+      copy_.set(region.outputs[i], copy_.graph().node(id).results[i]);
   }
 
   /// The nodes that the stored results need, in the order of the graph.
@@ -147,12 +155,15 @@ bool fusion(ir::Graph& graph, const PassContext&) {
     switch (ir::category(node.op)) {
       case ir::OpCategory::leaf:
       case ir::OpCategory::elementwise:
-      case ir::OpCategory::reduce: return true;
-      case ir::OpCategory::movement: return node.op != ir::Op::reshape;
+      case ir::OpCategory::reduce:
+        return true;
+      case ir::OpCategory::movement:
+        return node.op != ir::Op::reshape;
       case ir::OpCategory::contraction:
       case ir::OpCategory::indexing:
       case ir::OpCategory::collective:
-      case ir::OpCategory::fused: return false;
+      case ir::OpCategory::fused:
+        return false;
     }
     return false;
   });

@@ -13,7 +13,9 @@ using Axes = std::vector<std::int64_t>;
 constexpr std::int64_t min_two_step_elements = 32768;
 constexpr std::int64_t few_rows = 16;
 
-std::int64_t extent(const Shape& shape, std::int64_t axis) { return shape[gsl::narrow<std::size_t>(axis)]; }
+std::int64_t extent(const Shape& shape, std::int64_t axis) {
+  return shape[gsl::narrow<std::size_t>(axis)];
+}
 
 /// Groups of axes wider than 1 with no kept dim wider than 1 between them, outer to inner.
 std::vector<Axes> adjacent_groups(const Shape& shape, const Axes& axes) {

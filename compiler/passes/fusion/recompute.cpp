@@ -69,7 +69,8 @@ class Planner {
       Recipe recipe;
       if (!visit(i, i, c, recipe)) return;
       const bool is_cheap = recipe.num_expensive == 0 && recipe.weight <= max_weight && recipe.num_new_tensors <= 1;
-      const bool saves_all = recipe.num_expensive <= 1 && recipe.weight <= max_expensive_weight && recipe.num_new_tensors == 0;
+      const bool saves_all =
+          recipe.num_expensive <= 1 && recipe.weight <= max_expensive_weight && recipe.num_new_tensors == 0;
       if (!is_cheap && !saves_all) return;
       recipes.push_back(std::move(recipe));
     }
@@ -120,7 +121,8 @@ class Planner {
   /// Inside a column region only the sums can be results.
   bool can_store(NodeIndex i) const {
     const Cluster& cluster = c_.clusters[c_.of_node[i]];
-    return cluster.kind != ClusterKind::column || wide_dims(a_.graph->type(a_.node(i).results[0]).shape) == cluster.kept_dims();
+    return cluster.kind != ClusterKind::column ||
+           wide_dims(a_.graph->type(a_.node(i).results[0]).shape) == cluster.kept_dims();
   }
 
   /// True if the region reads the value from memory now, other than through `wanted`.
@@ -148,9 +150,12 @@ class Planner {
 
 }  // namespace
 
-Traffic plan_traffic(const Analysis& analysis, const Clusters& clusters) { return Planner(analysis, clusters).run(); }
+Traffic plan_traffic(const Analysis& analysis, const Clusters& clusters) {
+  return Planner(analysis, clusters).run();
+}
 
-bool is_inside(const Analysis& analysis, const Clusters& clusters, const Traffic& traffic, std::uint32_t cluster, NodeIndex i) {
+bool is_inside(const Analysis& analysis, const Clusters& clusters, const Traffic& traffic, std::uint32_t cluster,
+               NodeIndex i) {
   return analysis.is_inline[i] || clusters.of_node[i] == cluster || traffic.recomputed[cluster].count(i) != 0;
 }
 

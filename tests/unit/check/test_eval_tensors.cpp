@@ -40,6 +40,7 @@ TEST_CASE("tensors: shapes", "[unit][check]") {
   check_type("concat([batch.x, batch.x], axis = 1)", "f32[2, 8, 8]");
   check_type("rearrange(batch.x, \"b t (h d) -> b h t d\", h = 2)", "f32[2, 2, 4, 4]");
   check_type("rearrange(batch.x, \"... c -> c ...\")", "f32[8, 2, 4]");
+  check_type("rearrange(batch.z, \"b t -> b 1 t\")", "f32[2, 1, 4]");
   check_type("einsum(\"...i,oi->...o\", batch.x, m.fc.weight)", "f32[2, 4, 3]");
   check_type("einsum(\"btc->c\", batch.x)", "f32[8]");
   check_type("gather_rows(m.fc.weight, batch.y)", "f32[2, 4, 8]");

@@ -33,35 +33,54 @@ double get_element(DType dtype, const std::byte* bytes, std::size_t i) {
   std::uint16_t half = 0;
   if (dtype == DType::bf16 || dtype == DType::f16) std::memcpy(&half, bytes + 2 * i, 2);
   switch (dtype) {
-    case DType::f32: return get<float>(bytes, i);
-    case DType::f64: return get<double>(bytes, i);
-    case DType::bf16: return bf16_to_f32(half);
-    case DType::f16: return f16_to_f32(half);
-    case DType::i32: return get<std::int32_t>(bytes, i);
-    case DType::i64: return get<std::int64_t>(bytes, i);
-    case DType::u8: return get<std::uint8_t>(bytes, i);
-    case DType::u16: return get<std::uint16_t>(bytes, i);
-    case DType::boolean: return get<std::uint8_t>(bytes, i);
+    case DType::f32:
+      return get<float>(bytes, i);
+    case DType::f64:
+      return get<double>(bytes, i);
+    case DType::bf16:
+      return bf16_to_f32(half);
+    case DType::f16:
+      return f16_to_f32(half);
+    case DType::i32:
+      return get<std::int32_t>(bytes, i);
+    case DType::i64:
+      return get<std::int64_t>(bytes, i);
+    case DType::u8:
+      return get<std::uint8_t>(bytes, i);
+    case DType::u16:
+      return get<std::uint16_t>(bytes, i);
+    case DType::boolean:
+      return get<std::uint8_t>(bytes, i);
   }
   return 0;
 }
 
 void put_element(DType dtype, std::vector<std::byte>& bytes, std::size_t i, double value) {
   switch (dtype) {
-    case DType::f32: return put(bytes, i, static_cast<float>(value));
-    case DType::f64: return put(bytes, i, value);
-    case DType::bf16: return put(bytes, i, f32_to_bf16(static_cast<float>(value)));
-    case DType::f16: return put(bytes, i, f32_to_f16(static_cast<float>(value)));
-    case DType::i32: return put(bytes, i, static_cast<std::int32_t>(value));
-    case DType::i64: return put(bytes, i, static_cast<std::int64_t>(value));
+    case DType::f32:
+      return put(bytes, i, static_cast<float>(value));
+    case DType::f64:
+      return put(bytes, i, value);
+    case DType::bf16:
+      return put(bytes, i, f32_to_bf16(static_cast<float>(value)));
+    case DType::f16:
+      return put(bytes, i, f32_to_f16(static_cast<float>(value)));
+    case DType::i32:
+      return put(bytes, i, static_cast<std::int32_t>(value));
+    case DType::i64:
+      return put(bytes, i, static_cast<std::int64_t>(value));
     case DType::u8:
-    case DType::boolean: return put(bytes, i, static_cast<std::uint8_t>(value));
-    case DType::u16: return put(bytes, i, static_cast<std::uint16_t>(value));
+    case DType::boolean:
+      return put(bytes, i, static_cast<std::uint8_t>(value));
+    case DType::u16:
+      return put(bytes, i, static_cast<std::uint16_t>(value));
   }
 }
 
-void call(device::KernelFn kernel, const codegen::KernelUse& use, const std::vector<void*>& buffers, const JitOptions& options) {
-  const std::int64_t step = options.items_per_call > 0 ? options.items_per_call : std::max<std::int64_t>(use.work_items, 1);
+void call(device::KernelFn kernel, const codegen::KernelUse& use, const std::vector<void*>& buffers,
+          const JitOptions& options) {
+  const std::int64_t step =
+      options.items_per_call > 0 ? options.items_per_call : std::max<std::int64_t>(use.work_items, 1);
   std::vector<std::int64_t> begins;
   for (std::int64_t begin = 0; begin < use.work_items; begin += step) begins.push_back(begin);
   if (options.backwards) std::reverse(begins.begin(), begins.end());
@@ -69,8 +88,8 @@ void call(device::KernelFn kernel, const codegen::KernelUse& use, const std::vec
     kernel(buffers.data(), use.extent, begin, std::min(begin + step, use.work_items));
 }
 
-std::vector<Tensor> run_kernel(device::KernelFn kernel, const codegen::KernelUse& use, const ir::Graph& graph, const ir::Node& node,
-                               const std::vector<Tensor>& values, const JitOptions& options) {
+std::vector<Tensor> run_kernel(device::KernelFn kernel, const codegen::KernelUse& use, const ir::Graph& graph,
+                               const ir::Node& node, const std::vector<Tensor>& values, const JitOptions& options) {
   std::vector<std::vector<std::byte>> memory;
   for (const ir::ValueId operand : node.operands) memory.push_back(to_bytes(values[operand.value]));
   for (const ir::ValueId result : node.results) {
@@ -86,7 +105,8 @@ std::vector<Tensor> run_kernel(device::KernelFn kernel, const codegen::KernelUse
   std::vector<Tensor> results;
   for (std::size_t i = 0; i < memory.size(); ++i) {
     REQUIRE(std::all_of(memory[i].end() - guard_size, memory[i].end(), [](std::byte b) { return b == guard_byte; }));
-    if (i >= node.operands.size()) results.push_back(from_bytes(graph.type(node.results[i - node.operands.size()]), memory[i].data()));
+    if (i >= node.operands.size())
+      results.push_back(from_bytes(graph.type(node.results[i - node.operands.size()]), memory[i].data()));
   }
   return results;
 }
@@ -180,8 +200,8 @@ std::vector<Tensor> run_jit(const ir::Graph& fused, const std::vector<Tensor>& i
 }
 
 int count_fused(const ir::Graph& graph) {
-  return static_cast<int>(
-      std::count_if(graph.nodes().begin(), graph.nodes().end(), [](const ir::Node& node) { return node.op == ir::Op::fused; }));
+  return static_cast<int>(std::count_if(graph.nodes().begin(), graph.nodes().end(),
+                                        [](const ir::Node& node) { return node.op == ir::Op::fused; }));
 }
 
 int count_fused(const ir::Graph& graph, const std::string& kind) {

@@ -8,7 +8,8 @@
 #include "engine/device/kernel_loader.hpp"
 #include "tests/support/interpreter.hpp"
 
-// Runs graphs through the fusion pass and the JIT, as an engine would, with the interpreter for the ops that are not fused.
+// Runs graphs through the fusion pass and the JIT, as an engine would, with the interpreter for the ops that are not
+// fused.
 
 namespace dtj::test {
 

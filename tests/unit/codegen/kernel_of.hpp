@@ -22,7 +22,8 @@ struct SingleKernel {
 inline SingleKernel kernel_of(const ir::Graph& graph, const std::string& cpu = "") {
   const ir::Graph fused = fuse(graph);
   REQUIRE(count_fused(fused) == 1);
-  auto compiler = cpu.empty() ? std::make_unique<codegen::HostKernelCompiler>() : std::make_unique<codegen::HostKernelCompiler>(cpu);
+  auto compiler = cpu.empty() ? std::make_unique<codegen::HostKernelCompiler>()
+                              : std::make_unique<codegen::HostKernelCompiler>(cpu);
   SingleKernel kernel;
   for (const ir::Node& node : fused.nodes())
     if (node.op == ir::Op::fused) kernel.use = compiler->add(node, fused).value();

@@ -34,7 +34,8 @@ class Layers {
   }
   ir::ValueId apply(ir::Op op, ir::ValueId x) { return build.unary(op, x); }
   ir::ValueId apply(ir::Op op, ir::ValueId x, ir::ValueId y) {
-    const Shape& shape = build.type(x).shape.size() >= build.type(y).shape.size() ? build.type(x).shape : build.type(y).shape;
+    const Shape& shape =
+        build.type(x).shape.size() >= build.type(y).shape.size() ? build.type(x).shape : build.type(y).shape;
     const Shape copy = shape;
     return build.binary(op, build.broadcast(x, copy), build.broadcast(y, copy));
   }
@@ -45,7 +46,8 @@ class Layers {
   ir::ValueId like(ir::ValueId x, ir::ValueId y) { return build.broadcast(x, build.type(y).shape); }
   ir::ValueId sum_all(ir::ValueId x) {
     std::vector<std::int64_t> axes;
-    for (std::size_t axis = 0; axis < build.type(x).shape.size(); ++axis) axes.push_back(static_cast<std::int64_t>(axis));
+    for (std::size_t axis = 0; axis < build.type(x).shape.size(); ++axis)
+      axes.push_back(static_cast<std::int64_t>(axis));
     return build.reshape(build.reduce(ir::Op::reduce_sum, x, axes), {});
   }
 
@@ -69,7 +71,8 @@ class Layers {
   ir::ValueId gelu(ir::ValueId x, bool is_exact) {
     using ir::Op;
     if (is_exact)
-      return apply(Op::mul, apply(Op::mul, x, 0.5), apply(Op::add, apply(Op::erf, apply(Op::mul, x, 0.7071067811865476)), 1.0));
+      return apply(Op::mul, apply(Op::mul, x, 0.5),
+                   apply(Op::add, apply(Op::erf, apply(Op::mul, x, 0.7071067811865476)), 1.0));
     const ir::ValueId cube = apply(Op::mul, apply(Op::mul, apply(Op::mul, x, 0.044715), x), x);
     const ir::ValueId t = apply(Op::tanh, apply(Op::mul, apply(Op::add, x, cube), 0.7978845608028654));
     return apply(Op::mul, apply(Op::mul, x, 0.5), apply(Op::add, t, 1.0));
@@ -87,7 +90,8 @@ class Layers {
     const ir::ValueId log_sum = apply(Op::log, build.reshape(over_last(Op::reduce_sum, apply(Op::exp, shifted)), rows));
     const ir::ValueId index = build.broadcast(build.reshape(build.iota({DType::i32, {shape.back()}}, 0), ones), shape);
     const ir::ValueId is_target = build.binary(Op::eq, index, build.broadcast(build.reshape(target, rows_1), shape));
-    const ir::ValueId picked = build.reshape(over_last(Op::reduce_sum, build.select(is_target, shifted, number(shifted, 0))), rows);
+    const ir::ValueId picked =
+        build.reshape(over_last(Op::reduce_sum, build.select(is_target, shifted, number(shifted, 0))), rows);
     const ir::ValueId counted = build.binary(Op::ne, target, number(target, -1));
     const ir::ValueId loss = build.select(counted, apply(Op::sub, log_sum, picked), number(picked, 0));
     const ir::ValueId count = sum_all(build.cast(counted, DType::f32));

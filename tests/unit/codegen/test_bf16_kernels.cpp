@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "compiler/codegen/host/kernel_compiler.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/random_graph.hpp"
 #include "tests/unit/codegen/jit_runner.hpp"
@@ -31,8 +32,8 @@ TEST_CASE("bf16 kernel: stores round to nearest even and keep nan", "[unit][code
   in.values[0] = std::nan("");
   in.values[1] = INFINITY;
   in.values[2] = 3.4028234663852886e38;
-  in.values[3] = 1.00390625;   // halfway between two, the lower one is even
-  in.values[4] = 1.01171875;   // halfway, the upper one is even
+  in.values[3] = 1.00390625;  // halfway between two, the lower one is even
+  in.values[4] = 1.01171875;  // halfway, the upper one is even
   in.values[5] = -0.0;
   const std::vector<Tensor> out = run_jit(fuse(graph), {in});
   for (std::size_t i = 0; i < in.values.size(); ++i) {
@@ -64,4 +65,22 @@ TEST_CASE("bf16 kernel: computes in f32 and rounds results once", "[unit][codege
       for (std::size_t k = 0; k < wanted[i].values.size(); ++k)
         CHECK(bf16_ulp(got[i].values[k], round_to(DType::bf16, wanted[i].values[k])) <= 1.0);
   }
+}
+
+TEST_CASE("f16 kernel: loads and stores where the CPU converts, refuses elsewhere", "[unit][codegen]") {
+  ir::Graph graph;
+  ir::Builder build(graph);
+  const ValueId x = graph.add_input({DType::f16, {45}}, ir::Port::plain, 0, "x");
+  graph.add_output(build.binary(Op::mul, x, x), ir::Port::plain, 0, "y");
+  const ir::Graph fused = fuse(graph);
+  codegen::HostKernelCompiler plain("x86-64");
+  const auto refused = plain.add(fused.nodes()[0], fused);
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().code == ErrorCode::unimplemented);
+  codegen::HostKernelCompiler host;
+  if (!host.add(fused.nodes()[0], fused)) return;
+  const std::vector<Tensor> inputs = random_inputs(graph, 3);
+  const std::vector<Tensor> out = run_jit(fused, inputs);
+  for (std::size_t i = 0; i < out[0].values.size(); ++i)
+    CHECK(out[0].values[i] == round_to(DType::f16, inputs[0].values[i] * inputs[0].values[i]));
 }

@@ -101,7 +101,8 @@ TEST_CASE("cross_entropy: the rows are read by two kernels, forward and backward
   INFO(ir::print(fused));
   int readers = 0;
   for (const ir::Node& node : fused.nodes())
-    if (node.op == Op::fused && std::count(node.operands.begin(), node.operands.end(), fused.inputs()[0].value) > 0) ++readers;
+    if (node.op == Op::fused && std::count(node.operands.begin(), node.operands.end(), fused.inputs()[0].value) > 0)
+      ++readers;
   CHECK(readers <= 2);
 }
 

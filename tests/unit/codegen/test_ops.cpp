@@ -15,7 +15,8 @@ using ir::ValueId;
 namespace {
 
 /// Empty, 1-wide, around the vector widths, and with several dims.
-const std::vector<Shape> shapes = {{}, {0}, {1}, {5}, {31}, {100}, {3, 0}, {1, 7}, {3, 5}, {4, 33}, {2, 3, 9}, {2, 1, 40}};
+const std::vector<Shape> shapes = {{},     {0},    {1},    {5},     {31},      {100},
+                                   {3, 0}, {1, 7}, {3, 5}, {4, 33}, {2, 3, 9}, {2, 1, 40}};
 
 struct TestGraph {
   ir::Graph graph;
@@ -40,7 +41,8 @@ double check_op(const std::function<void(TestGraph&, const Shape&)>& make, doubl
 }
 
 double check_unary(Op op, DType dtype, double low, double high) {
-  return check_op([&](TestGraph& t, const Shape& shape) { t.output(t.build.unary(op, t.input(dtype, shape))); }, low, high);
+  return check_op([&](TestGraph& t, const Shape& shape) { t.output(t.build.unary(op, t.input(dtype, shape))); }, low,
+                  high);
 }
 
 double check_binary(Op op, DType dtype, double low, double high) {
@@ -68,7 +70,8 @@ TEST_CASE("kernel: unary f32 and f64 ops agree with the interpreter", "[unit][co
 }
 
 TEST_CASE("kernel: binary ops agree with the interpreter", "[unit][codegen]") {
-  for (const Op op : {Op::add, Op::sub, Op::mul, Op::div, Op::maximum, Op::minimum, Op::eq, Op::ne, Op::lt, Op::le, Op::gt, Op::ge}) {
+  for (const Op op :
+       {Op::add, Op::sub, Op::mul, Op::div, Op::maximum, Op::minimum, Op::eq, Op::ne, Op::lt, Op::le, Op::gt, Op::ge}) {
     INFO(ir::to_string(op));
     CHECK(check_binary(op, DType::f32, -3, 3) <= 1e-6);
     CHECK(check_binary(op, DType::f64, -3, 3) <= 1e-14);
@@ -78,23 +81,29 @@ TEST_CASE("kernel: binary ops agree with the interpreter", "[unit][codegen]") {
   }
   CHECK(check_binary(Op::pow, DType::f32, 0.2, 3) <= 1e-6);
   CHECK(check_binary(Op::pow, DType::f64, 0.2, 3) <= 1e-13);
-  for (const Op op : {Op::logical_and, Op::logical_or, Op::eq, Op::ne}) CHECK(check_binary(op, DType::boolean, 0, 1) == 0);
+  for (const Op op : {Op::logical_and, Op::logical_or, Op::eq, Op::ne})
+    CHECK(check_binary(op, DType::boolean, 0, 1) == 0);
 }
 
 TEST_CASE("kernel: casts and select agree with the interpreter", "[unit][codegen]") {
-  const std::vector<DType> dtypes = {DType::f32, DType::f64, DType::i32, DType::i64, DType::u8, DType::u16, DType::boolean};
+  const std::vector<DType> dtypes = {DType::f32, DType::f64, DType::i32,    DType::i64,
+                                     DType::u8,  DType::u16, DType::boolean};
   for (const DType from : dtypes) {
     INFO(to_string(from));
-    CHECK(check_op([&](TestGraph& t, const Shape& shape) {
-            const ValueId x = t.input(from, shape);
-            for (const DType to : dtypes)
-              if (to != from) t.output(t.build.cast(x, to));
-          }, 0, 7) <= 1e-6);
-    CHECK(check_op([&](TestGraph& t, const Shape& shape) {
-            const ValueId condition = t.input(DType::boolean, shape);
-            const ValueId a = t.input(from, shape);
-            t.output(t.build.select(t.build.unary(Op::logical_not, condition), a, t.input(from, shape)));
-          }, 0, 7) <= 1e-12);
+    CHECK(check_op(
+              [&](TestGraph& t, const Shape& shape) {
+                const ValueId x = t.input(from, shape);
+                for (const DType to : dtypes)
+                  if (to != from) t.output(t.build.cast(x, to));
+              },
+              0, 7) <= 1e-6);
+    CHECK(check_op(
+              [&](TestGraph& t, const Shape& shape) {
+                const ValueId condition = t.input(DType::boolean, shape);
+                const ValueId a = t.input(from, shape);
+                t.output(t.build.select(t.build.unary(Op::logical_not, condition), a, t.input(from, shape)));
+              },
+              0, 7) <= 1e-12);
   }
 }
 
@@ -147,7 +156,8 @@ TEST_CASE("kernel: movement agrees with the interpreter", "[unit][codegen]") {
     t.output(t.build.pad(x, {1, 0, 0, 2, 0, 0}));
     t.output(t.build.pad(x, {0, 0, 0, 0, 3, 4}));
     t.output(t.build.pad(x, {2, 1, 1, 1, 1, 1}));
-    for (std::int64_t axis = 0; axis < 3; ++axis) t.output(t.build.concat({x, x, t.build.slice(x, {0, 3, 0, 5, 0, 18})}, axis));
+    for (std::int64_t axis = 0; axis < 3; ++axis)
+      t.output(t.build.concat({x, x, t.build.slice(x, {0, 3, 0, 5, 0, 18})}, axis));
     t.output(t.build.concat({x, t.build.slice(x, {0, 3, 0, 5, 4, 4}), t.build.slice(x, {0, 3, 0, 5, 7, 18})}, 2));
     const ValueId row = t.input(dtype, {3, 1, 18});
     t.output(t.build.broadcast(row, {3, 4, 18}));
@@ -155,6 +165,17 @@ TEST_CASE("kernel: movement agrees with the interpreter", "[unit][codegen]") {
     t.output(t.build.broadcast(t.input(dtype, {6, 1}), {6, 9}));
   }
   CHECK(check_against_interpreter(t.graph, random_inputs(t.graph, 5)) == 0);
+}
+
+TEST_CASE("kernel: transposes in tiles agree with the interpreter", "[unit][codegen]") {
+  TestGraph t;
+  const ValueId x = t.input(DType::f32, {3, 96, 41});
+  t.output(t.build.transpose(x, {0, 2, 1}));
+  t.output(t.build.transpose(x, {2, 0, 1}));
+  const ValueId y = t.input(DType::f32, {41, 96});
+  const ValueId turned = t.build.transpose(t.build.slice(x, {1, 2, 0, 96, 0, 41}), {0, 2, 1});
+  t.output(t.build.binary(Op::add, y, t.build.reshape(turned, {41, 96})));
+  CHECK(check_against_interpreter(t.graph, random_inputs(t.graph, 9)) <= 1e-6);
 }
 
 TEST_CASE("kernel: movement of computed values agrees with the interpreter", "[unit][codegen]") {

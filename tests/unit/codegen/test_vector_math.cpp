@@ -18,7 +18,8 @@ std::vector<float> run_op(Op op, const std::vector<float>& x, const std::string&
   ir::Graph graph;
   ir::Builder build(graph);
   const auto n = static_cast<std::int64_t>(x.size());
-  graph.add_output(build.unary(op, graph.add_input({DType::f32, {n}}, ir::Port::plain, 0, "x")), ir::Port::plain, 0, "y");
+  graph.add_output(build.unary(op, graph.add_input({DType::f32, {n}}, ir::Port::plain, 0, "x")), ir::Port::plain, 0,
+                   "y");
   const SingleKernel kernel = kernel_of(graph, cpu);
   std::vector<float> in = x, out(x.size());
   kernel({in.data(), out.data()});
@@ -113,8 +114,10 @@ TEST_CASE("vector math: special values", "[unit][codegen]") {
 
 TEST_CASE("vector math: pow follows C", "[unit][codegen]") {
   std::vector<float> x, y;
-  for (const float base : {0.0F, -0.0F, 1.0F, -1.0F, 2.5F, -2.5F, 0.3F, 1e-40F, 3e38F, infinity, -infinity, not_a_number})
-    for (const float power : {0.0F, 1.0F, -1.0F, 2.0F, 3.0F, -3.0F, 0.5F, 2.7F, -0.3F, 40.0F, infinity, -infinity, not_a_number}) {
+  for (const float base :
+       {0.0F, -0.0F, 1.0F, -1.0F, 2.5F, -2.5F, 0.3F, 1e-40F, 3e38F, infinity, -infinity, not_a_number})
+    for (const float power :
+         {0.0F, 1.0F, -1.0F, 2.0F, 3.0F, -3.0F, 0.5F, 2.7F, -0.3F, 40.0F, infinity, -infinity, not_a_number}) {
       x.push_back(base);
       y.push_back(power);
     }

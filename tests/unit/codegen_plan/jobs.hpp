@@ -21,7 +21,8 @@ inline std::string settings_text(const JobSettings& s) {
   seed = 1;
   precision {{ compute = {1}; params = f32; reduce = f32; }}
   train {{ stop = 10step; grad_clip = norm(1.0); }}
-)", s.ranks, s.compute);
+)",
+                     s.ranks, s.compute);
 }
 
 /// Two layers on 4 x 4 images.
@@ -37,7 +38,9 @@ module Mlp(classes: int) {
   fn forward(x: act[B, 1, 4, 4]) -> act[B, classes] { x |> flatten(from = 1) |> fc |> relu |> head }
 }
 
-job mlp {)" + settings_text(s) + fmt::format(R"(
+job mlp {)" +
+         settings_text(s) +
+         fmt::format(R"(
   model = Mlp(classes = 5);
   data train {{
     source = idx_images("unused", classes = 5, height = 4, width = 4);
@@ -55,7 +58,8 @@ job mlp {)" + settings_text(s) + fmt::format(R"(
   optimizer = SGD(lr = constant_lr(0.1), momentum = 0.9, weight_decay = 0.01, nesterov = true);
   eval {{ on = test; every = 1epoch; metrics = ["loss", "acc"]; }}
 }}
-)", 6 * s.ranks * s.accumulation, s.accumulation, 7 * s.ranks);
+)",
+                     6 * s.ranks * s.accumulation, s.accumulation, 7 * s.ranks);
 }
 
 /// One transformer block with tied embeddings.
@@ -77,7 +81,9 @@ module Gpt(vocab: dim, ctx: dim, layers: int, heads: int, C: dim) {
   }
 }
 
-job gpt {)" + settings_text(s) + fmt::format(R"(
+job gpt {)" +
+         settings_text(s) +
+         fmt::format(R"(
   model = Gpt(vocab = 19, ctx = 8, layers = 2, heads = 2, C = 12);
   data train {{
     source = text_chars("unused", vocab = 19);
@@ -88,7 +94,8 @@ job gpt {)" + settings_text(s) + fmt::format(R"(
   fn objective(m, batch) {{ {{loss = cross_entropy(m(batch.tokens), batch.targets)}} }}
   optimizer = AdamW(lr = warmup_cosine(peak = 1e-2, warmup = 3, total = 10), betas = (0.9, 0.99), weight_decay = 0.1);
 }}
-)", 3 * s.ranks * s.accumulation, s.accumulation);
+)",
+                     3 * s.ranks * s.accumulation, s.accumulation);
 }
 
 }  // namespace dtj::test

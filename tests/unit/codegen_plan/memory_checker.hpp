@@ -42,19 +42,21 @@ class MemoryChecker {
     for (const auto operand : node.operands) read(*memory_.buffers[operand.value], tag(operand), "an operand");
     for (std::size_t i = 0; i < node.results.size(); ++i) {
       const auto result = *memory_.buffers[node.results[i].value];
-      for (std::size_t j = 0; j < node.operands.size(); ++j) check_overwrite(node, result, j);
+      for (std::size_t j = 0; j < node.operands.size(); ++j) check_overwrite(node, i, j);
       for (std::size_t j = 0; j < i; ++j)
         if (overlap(result, *memory_.buffers[node.results[j].value])) complain("two results of one node overlap");
       write(result, tag(node.results[i]));
     }
   }
 
-  void check_overwrite(const ir::Node& node, plan::BufferId result, std::size_t operand) {
+  void check_overwrite(const ir::Node& node, std::size_t number, std::size_t operand) {
+    const auto result = *memory_.buffers[node.results[number].value];
     const auto old = *memory_.buffers[node.operands[operand].value];
     if (!overlap(result, old)) return;
     const auto &a = buffer(result), &b = buffer(old);
     if (a.offset != b.offset || a.size != b.size) complain("a result overlaps a part of an operand");
-    if (node.op != ir::Op::fused || !codegen::can_overwrite(node, operand)) complain("a result overwrites an operand in use");
+    if (node.op != ir::Op::fused || !codegen::can_overwrite(node, operand, number))
+      complain("a result overwrites an operand in use");
   }
 
   void reduce_before(codegen::Time now) {
@@ -91,7 +93,8 @@ class MemoryChecker {
     for (std::int64_t i = 0; i < buffer(id).size; ++i) {
       const auto found = bytes_.find(key(id, i));
       if (found == bytes_.end()) return complain(fmt::format("{} (%{}) was never written", what, value));
-      if (found->second != value) return complain(fmt::format("{} (%{}) was overwritten by %{}", what, value, found->second));
+      if (found->second != value)
+        return complain(fmt::format("{} (%{}) was overwritten by %{}", what, value, found->second));
     }
   }
   void complain(std::string text) {

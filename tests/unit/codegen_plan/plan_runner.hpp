@@ -30,15 +30,23 @@ inline double read_element(DType dtype, const std::byte* at) {
     return value;
   };
   switch (dtype) {
-    case DType::f32: return as(float{});
-    case DType::f64: return as(double{});
-    case DType::bf16: return bf16_to_f32(as(std::uint16_t{}));
-    case DType::f16: return f16_to_f32(as(std::uint16_t{}));
-    case DType::i32: return as(std::int32_t{});
-    case DType::i64: return static_cast<double>(as(std::int64_t{}));
+    case DType::f32:
+      return as(float{});
+    case DType::f64:
+      return as(double{});
+    case DType::bf16:
+      return bf16_to_f32(as(std::uint16_t{}));
+    case DType::f16:
+      return f16_to_f32(as(std::uint16_t{}));
+    case DType::i32:
+      return as(std::int32_t{});
+    case DType::i64:
+      return static_cast<double>(as(std::int64_t{}));
     case DType::u8:
-    case DType::boolean: return as(std::uint8_t{});
-    case DType::u16: return as(std::uint16_t{});
+    case DType::boolean:
+      return as(std::uint8_t{});
+    case DType::u16:
+      return as(std::uint16_t{});
   }
   return 0;
 }
@@ -46,20 +54,28 @@ inline double read_element(DType dtype, const std::byte* at) {
 inline void write_element(DType dtype, std::byte* at, double number) {
   const auto put = [&](auto value) { std::memcpy(at, &value, sizeof value); };
   switch (dtype) {
-    case DType::f32: return put(static_cast<float>(number));
-    case DType::f64: return put(number);
-    case DType::bf16: return put(f32_to_bf16(static_cast<float>(number)));
-    case DType::f16: return put(f32_to_f16(static_cast<float>(number)));
-    case DType::i32: return put(static_cast<std::int32_t>(number));
-    case DType::i64: return put(static_cast<std::int64_t>(number));
+    case DType::f32:
+      return put(static_cast<float>(number));
+    case DType::f64:
+      return put(number);
+    case DType::bf16:
+      return put(f32_to_bf16(static_cast<float>(number)));
+    case DType::f16:
+      return put(f32_to_f16(static_cast<float>(number)));
+    case DType::i32:
+      return put(static_cast<std::int32_t>(number));
+    case DType::i64:
+      return put(static_cast<std::int64_t>(number));
     case DType::u8:
-    case DType::boolean: return put(static_cast<std::uint8_t>(number));
-    case DType::u16: return put(static_cast<std::uint16_t>(number));
+    case DType::boolean:
+      return put(static_cast<std::uint8_t>(number));
+    case DType::u16:
+      return put(static_cast<std::uint16_t>(number));
   }
 }
 
-/// Where the ports of a plan's programs lie. Parameters come before states in ExecutionPlan::tensors; gradients are found
-/// by their names.
+/// Where the ports of a plan's programs lie. Parameters come before states in ExecutionPlan::tensors; gradients are
+/// found by their names.
 class PlanPorts {
  public:
   explicit PlanPorts(const plan::ExecutionPlan& plan) : plan_(plan) {
@@ -71,15 +87,24 @@ class PlanPorts {
   plan::BufferId at(ir::Port port, std::uint32_t index, bool evaluates) const {
     const auto& ports = plan_.ports;
     switch (port) {
-      case ir::Port::param: return params_.at(index);
-      case ir::Port::state: return states_.at(index);
-      case ir::Port::gradient: return gradients_.at(index);
-      case ir::Port::batch: return (evaluates ? ports.eval_batch : ports.train_batch).at(index);
-      case ir::Port::metric: return (evaluates ? ports.eval_metrics : ports.train_metrics).at(index);
-      case ir::Port::step: return ports.step.value();
-      case ir::Port::learning_rate: return ports.learning_rate.value();
-      case ir::Port::gradient_norm: return ports.gradient_norm.value();
-      case ir::Port::plain: break;
+      case ir::Port::param:
+        return params_.at(index);
+      case ir::Port::state:
+        return states_.at(index);
+      case ir::Port::gradient:
+        return gradients_.at(index);
+      case ir::Port::batch:
+        return (evaluates ? ports.eval_batch : ports.train_batch).at(index);
+      case ir::Port::metric:
+        return (evaluates ? ports.eval_metrics : ports.train_metrics).at(index);
+      case ir::Port::step:
+        return ports.step.value();
+      case ir::Port::learning_rate:
+        return ports.learning_rate.value();
+      case ir::Port::gradient_norm:
+        return ports.gradient_norm.value();
+      case ir::Port::plain:
+        break;
     }
     throw std::runtime_error("a program has no plain ports");
   }
@@ -100,7 +125,8 @@ class PlanPorts {
 class PlanRunner {
  public:
   PlanRunner(const plan::ExecutionPlan& plan, std::unique_ptr<comm::Communicator> communicator, int num_threads = 2)
-      : ports_(plan), communicator_(std::move(communicator)),
+      : ports_(plan),
+        communicator_(std::move(communicator)),
         device_(value_or_throw(device::make_host_device({num_threads, {}}))),
         loader_(value_or_throw(codegen::make_host_kernel_loader())),
         executor_(value_or_throw(run::Executor::create(plan, *device_, *communicator_, *loader_, nullptr))) {}

@@ -120,7 +120,8 @@ TEST_CASE("emit_plan: every gradient and metric lies in one collective", "[unit]
     const bool is_reduced = buffer.cls == plan::BufferClass::gradient || buffer.name == "metric.loss";
     if (!is_reduced || buffer.arena != plan::Arena::gradient) continue;
     const auto covering = std::count_if(plan.collectives.begin(), plan.collectives.end(), [&](const auto& collective) {
-      return collective.offset <= buffer.offset && buffer.offset + buffer.size <= collective.offset + 4 * collective.count;
+      return collective.offset <= buffer.offset &&
+             buffer.offset + buffer.size <= collective.offset + 4 * collective.count;
     });
     INFO(buffer.name);
     CHECK(covering == 1);

@@ -81,17 +81,17 @@ void run_and_compare(PlanRunner& runner, const Step& step, double tolerance, boo
   const auto after = runner.read_inputs(*step.graph, evaluates);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const auto& input = step.graph->inputs()[i];
-    const bool is_output = std::any_of(
-        step.graph->outputs().begin(), step.graph->outputs().end(),
-        [&](const ir::Output& output) { return output.port == input.port && output.index == input.index; });
+    const bool is_output =
+        std::any_of(step.graph->outputs().begin(), step.graph->outputs().end(),
+                    [&](const ir::Output& output) { return output.port == input.port && output.index == input.index; });
     INFO("program " << step.program->name << ", input " << input.name);
     if (!is_output) CHECK(after[i].values == inputs[i].values);
   }
 }
 
 std::vector<Step> training_steps(const Compiled& compiled) {
-  const auto &graphs = compiled.graphs;
-  const auto &plan = *compiled.plan;
+  const auto& graphs = compiled.graphs;
+  const auto& plan = *compiled.plan;
   if (graphs.micro_only) return {{&*graphs.micro_only, &plan.micro_only}, {&*graphs.update, &plan.update}};
   return {{&*graphs.micro_first, &plan.micro_first},
           {&*graphs.micro_middle, &plan.micro_middle},
@@ -119,19 +119,25 @@ void compare_job(const std::string& text, double tolerance) {
 
 }  // namespace
 
-TEST_CASE("plan: an MLP trains and evaluates as its graphs say", "[e2e][codegen]") { compare_job(mlp_job({}), 1e-5); }
+TEST_CASE("plan: an MLP trains and evaluates as its graphs say", "[e2e][codegen]") {
+  compare_job(mlp_job({}), 1e-5);
+}
 
 TEST_CASE("plan: an MLP with gradient accumulation", "[e2e][codegen]") {
   compare_job(mlp_job({.accumulation = 3}), 1e-5);
 }
 
-TEST_CASE("plan: a transformer block trains as its graphs say", "[e2e][codegen]") { compare_job(gpt_job({}), 2e-5); }
+TEST_CASE("plan: a transformer block trains as its graphs say", "[e2e][codegen]") {
+  compare_job(gpt_job({}), 2e-5);
+}
 
 TEST_CASE("plan: a transformer block with gradient accumulation", "[e2e][codegen]") {
   compare_job(gpt_job({.accumulation = 2}), 2e-5);
 }
 
-TEST_CASE("plan: a transformer block in bf16", "[e2e][codegen]") { compare_job(gpt_job({.compute = "bf16"}), 3e-2); }
+TEST_CASE("plan: a transformer block in bf16", "[e2e][codegen]") {
+  compare_job(gpt_job({.compute = "bf16"}), 3e-2);
+}
 
 TEST_CASE("plan: two ranks get the sum of both gradients", "[e2e][codegen]") {
   const auto compiled = compile_job(gpt_job({.ranks = 2}));

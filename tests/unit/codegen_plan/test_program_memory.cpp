@@ -25,8 +25,8 @@ Laid lay_out(const ir::Graph& graph, ProgramRole role, std::size_t num_params = 
              std::int64_t dp = 2) {
   Laid laid;
   laid.input.job.mesh.dp = dp;
-  for (std::size_t i = 0; i < num_params; ++i) laid.input.params.push_back(vector_tensor("p" + std::to_string(i)));
-  for (std::size_t i = 0; i < num_states; ++i) laid.input.states.push_back(vector_tensor("s" + std::to_string(i)));
+  for (std::size_t i = 0; i < num_params; ++i) laid.input.params.push_back(square_tensor("p" + std::to_string(i)));
+  for (std::size_t i = 0; i < num_states; ++i) laid.input.states.push_back(square_tensor("s" + std::to_string(i)));
   if (role == ProgramRole::update) laid.input.update = graph;
   if (role == ProgramRole::train) laid.input.micro_only = graph;
   laid.plan.job = laid.input.job;
@@ -41,16 +41,14 @@ Laid lay_out(const ir::Graph& graph, ProgramRole role, std::size_t num_params = 
   return laid;
 }
 
-const ir::Type vector16{DType::f32, {16}};
-
 ir::ValueId param(ir::Graph& graph, std::uint32_t i) {
-  return graph.add_input(vector16, ir::Port::param, i, "p" + std::to_string(i));
+  return graph.add_input(square, ir::Port::param, i, "p" + std::to_string(i));
 }
 ir::ValueId state(ir::Graph& graph, std::uint32_t i) {
-  return graph.add_input(vector16, ir::Port::state, i, "s" + std::to_string(i));
+  return graph.add_input(square, ir::Port::state, i, "s" + std::to_string(i));
 }
 ir::ValueId gradient(ir::Graph& graph, std::uint32_t i) {
-  return graph.add_input(vector16, ir::Port::gradient, i, "g" + std::to_string(i));
+  return graph.add_input(square, ir::Port::gradient, i, "g" + std::to_string(i));
 }
 
 }  // namespace
@@ -61,11 +59,12 @@ TEST_CASE("can_overwrite: only operands that are read where results are written"
   add_fused(graph, {a, b}, 2, Region::flat);
   add_fused(graph, {a, b}, 1, Region::transposing);
   add_fused(graph, {a, b}, 1, Region::row);
-  CHECK(can_overwrite(graph.nodes()[0], 0));
-  CHECK(can_overwrite(graph.nodes()[0], 1));
-  CHECK_FALSE(can_overwrite(graph.nodes()[1], 0));
-  CHECK(can_overwrite(graph.nodes()[1], 1));
-  CHECK_FALSE(can_overwrite(graph.nodes()[2], 0));
+  CHECK(can_overwrite(graph.nodes()[0], 0, 1));
+  CHECK(can_overwrite(graph.nodes()[0], 1, 0));
+  CHECK_FALSE(can_overwrite(graph.nodes()[1], 0, 0));
+  CHECK(can_overwrite(graph.nodes()[1], 1, 0));
+  CHECK_FALSE(can_overwrite(graph.nodes()[2], 0, 0));
+  CHECK(can_overwrite(graph.nodes()[2], 1, 0));
 }
 
 TEST_CASE("can_overwrite: not when a result has another size", "[unit][codegen]") {
@@ -79,7 +78,7 @@ TEST_CASE("can_overwrite: not when a result has another size", "[unit][codegen]"
   ir::Attrs attrs;
   attrs.text = "elementwise";
   graph.add_node(ir::Op::fused, {operand}, {{DType::f32, {1, 4}}, {DType::f32, {8}}}, attrs, {}, region);
-  CHECK_FALSE(can_overwrite(graph.nodes()[0], 0));
+  CHECK_FALSE(can_overwrite(graph.nodes()[0], 0, 0));
 }
 
 TEST_CASE("plan_memory: an element-wise chain runs in one buffer", "[unit][codegen]") {
@@ -166,15 +165,16 @@ TEST_CASE("plan_memory: a reshape has its operand's memory", "[unit][codegen]") 
   ir::Graph graph;
   ir::Builder builder(graph);
   const auto x = add_fused(graph, {param(graph, 0)}, 1)[0];
-  const auto flat = builder.reshape(builder.reshape(x, {4, 4}), {16});
+  const auto flat = builder.reshape(builder.reshape(x, {16}), {4, 4});
   const auto y = add_fused(graph, {flat}, 1)[0];
-  graph.add_output(builder.reshape(builder.reshape(y, {2, 8}), {16}), ir::Port::param, 0, "p0");
+  graph.add_output(builder.reshape(builder.reshape(y, {2, 8}), {4, 4}), ir::Port::param, 0, "p0");
   const auto laid = lay_out(graph, ProgramRole::update);
   CHECK(laid.memory.buffers[flat.value] == laid.memory.buffers[x.value]);
   CHECK(laid.buffer(y).name == "p0");
 }
 
-TEST_CASE("plan_memory: gradients are produced in their bucket, side by side in the order of the collective", "[unit][codegen]") {
+TEST_CASE("plan_memory: gradients are produced in their bucket, side by side in the order of the collective",
+          "[unit][codegen]") {
   ir::Graph graph;
   ir::Builder builder(graph);
   const auto p0 = param(graph, 0), p1 = param(graph, 1);
@@ -249,7 +249,7 @@ TEST_CASE("plan_memory: one data-parallel rank has buckets and no collectives", 
 TEST_CASE("plan_memory: constants have an arena of their own", "[unit][codegen]") {
   ir::Graph graph;
   ir::Builder builder(graph);
-  const auto c = builder.constant(vector16, 3);
+  const auto c = builder.constant(square, 3);
   graph.add_output(c, ir::Port::param, 0, "p0");
   const auto laid = lay_out(graph, ProgramRole::update);
   CHECK(laid.buffer(c).arena == plan::Arena::constant);
@@ -274,7 +274,7 @@ ir::Graph random_program(std::uint64_t seed, ProgramRole role) {
   for (int i = 0; i < 12; ++i) {
     std::vector<ir::ValueId> operands;
     for (std::size_t j = 0; j <= below(3); ++j) operands.push_back(any());
-    if (below(4) == 0) operands[0] = builder.reshape(builder.reshape(operands[0], {4, 4}), {16});
+    if (below(4) == 0) operands[0] = builder.reshape(builder.reshape(operands[0], {16}), {4, 4});
     const auto kind = std::vector{Region::flat, Region::flat, Region::transposing, Region::row}[below(4)];
     for (const auto result : add_fused(graph, operands, 1 + static_cast<int>(below(2)), kind)) values.push_back(result);
   }

@@ -29,8 +29,8 @@ TEST_CASE("tree_sum: adds neighbours first", "[unit][comm]") {
   const float big = 0x1p24f;
   // From left to right: ((big + 1) + 1) + ... = big. In the tree (big + 1) + (1 + 1) = big + 2.
   CHECK(sum<float>({big, 1, 1, 1}, 1, DType::f32)[0] == big + 2);
-  // ((big + 1) + (1 + 1)) + 1 with five, ((big + 1) + (1 + 1)) + (1 + 1) with six.
-  CHECK(sum<float>({big, 1, 1, 1, 1}, 1, DType::f32)[0] == big + 2);
+  // ((big + 1) + (1 + 1)) + 1 with five, where the last tie goes up to the even value; ((big + 1) + (1 + 1)) + (1 + 1) with six.
+  CHECK(sum<float>({big, 1, 1, 1, 1}, 1, DType::f32)[0] == big + 4);
   CHECK(sum<float>({big, 1, 1, 1, 1, 1}, 1, DType::f32)[0] == big + 4);
   CHECK(sum<float>({1, 1, big}, 1, DType::f32)[0] == big + 2);
 }

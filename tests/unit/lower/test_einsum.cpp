@@ -80,13 +80,13 @@ void require_direct(const Case& c) {
 
 TEST_CASE("einsum: products that fit a matmul need no transposes", "[unit][lower]") {
   const auto c = GENERATE(values<Case>({
-      {"bti,oi->bto", {{2, 3, 4}, {5, 4}}, {2, 3, 5}, 1, 0},                    // a linear layer: flat rows
-      {"i,oi->o", {{4}, {5, 4}}, {5}, 1, 0},                                    // without leading dims
-      {"bhqd,bhkd->bhqk", {{2, 3, 4, 5}, {2, 3, 6, 5}}, {2, 3, 4, 6}, 1, 0},    // attention scores
-      {"bhqk,bhkd->bhqd", {{2, 3, 4, 6}, {2, 3, 6, 5}}, {2, 3, 4, 5}, 1, 0},    // attention output
-      {"ki,kj->ij", {{6, 2}, {6, 3}}, {2, 3}, 1, 0},                            // a weight gradient
-      {"ik,kj->ji", {{2, 6}, {6, 3}}, {3, 2}, 1, 0},                            // the other order: exchanged factors
-      {"abk,abc->kc", {{2, 3, 4}, {2, 3, 5}}, {4, 5}, 1, 0},                    // two summed letters
+      {"bti,oi->bto", {{2, 3, 4}, {5, 4}}, {2, 3, 5}, 1, 0},                  // a linear layer: flat rows
+      {"i,oi->o", {{4}, {5, 4}}, {5}, 1, 0},                                  // without leading dims
+      {"bhqd,bhkd->bhqk", {{2, 3, 4, 5}, {2, 3, 6, 5}}, {2, 3, 4, 6}, 1, 0},  // attention scores
+      {"bhqk,bhkd->bhqd", {{2, 3, 4, 6}, {2, 3, 6, 5}}, {2, 3, 4, 5}, 1, 0},  // attention output
+      {"ki,kj->ij", {{6, 2}, {6, 3}}, {2, 3}, 1, 0},                          // a weight gradient
+      {"ik,kj->ji", {{2, 6}, {6, 3}}, {3, 2}, 1, 0},                          // the other order: exchanged factors
+      {"abk,abc->kc", {{2, 3, 4}, {2, 3, 5}}, {4, 5}, 1, 0},                  // two summed letters
       {"bij,bjk->bki", {{2, 3, 4}, {2, 4, 5}}, {2, 5, 3}, 1, 0},
   }));
   require_direct(c);

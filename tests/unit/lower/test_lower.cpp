@@ -79,7 +79,8 @@ TEST_CASE("reductions: bf16 accumulates in f32", "[unit][lower]") {
 TEST_CASE("rearrange: splits, permutes and merges", "[unit][lower]") {
   TraceBuilder trace;
   const auto x = trace.input(DType::f32, {1, 2, 12});
-  const auto y = trace.push(TraceOp::rearrange, {x}, DType::f32, {3, 1, 2, 2, 2}, {1, 2, 3, 2, 2}, "b t (s h d) -> s b h t d");
+  const auto y =
+      trace.push(TraceOp::rearrange, {x}, DType::f32, {3, 1, 2, 2, 2}, {1, 2, 3, 2, 2}, "b t (s h d) -> s b h t d");
   trace.at(y).names = {"b", "t", "s", "h", "d"};
   const auto result = evaluate(trace.lower(y), {counting({1, 2, 12})});
   REQUIRE(result.type.shape == Shape{3, 1, 2, 2, 2});
@@ -146,7 +147,14 @@ TEST_CASE("lower: ports, names and ranges come from the trace", "[unit][lower]")
   job.states.push_back({"m/h.0.weight", 0, {DType::f32, {2}}, {}});
   auto& update = job.update;
   const auto push = [&](TraceOp op, DType dtype, Shape shape, std::vector<check::TensorRef> operands = {}) {
-    update.tensors.push_back({op, std::move(operands), {dtype, std::move(shape)}, {}, {}, {}, 0, false,
+    update.tensors.push_back({op,
+                              std::move(operands),
+                              {dtype, std::move(shape)},
+                              {},
+                              {},
+                              {},
+                              0,
+                              false,
                               source::Range::of(source::FileId{0}, 3, 7)});
     return static_cast<check::TensorRef>(update.tensors.size() - 1);
   };

@@ -16,7 +16,8 @@ class TraceBuilder {
  public:
   check::TensorRef input(DType dtype, Shape shape) {
     const auto ref = push(check::TraceOp::input, {}, dtype, shape);
-    job_.train_objective.inputs.push_back({ref, check::InputKind::param, static_cast<std::uint32_t>(job_.params.size())});
+    job_.train_objective.inputs.push_back(
+        {ref, check::InputKind::param, static_cast<std::uint32_t>(job_.params.size())});
     job_.params.push_back({"p" + std::to_string(job_.params.size()), {dtype, shape}, {}, {}});
     return ref;
   }
@@ -58,7 +59,8 @@ inline Tensor tensor(Shape shape, std::vector<double> values, DType dtype = DTyp
 /// 1, 2, 3, ...
 inline Tensor counting(Shape shape, DType dtype = DType::f32) {
   Tensor result{{dtype, std::move(shape)}, {}};
-  for (std::int64_t i = 0; i < num_elements(result.type.shape); ++i) result.values.push_back(static_cast<double>(i + 1));
+  for (std::int64_t i = 0; i < num_elements(result.type.shape); ++i)
+    result.values.push_back(static_cast<double>(i + 1));
   return result;
 }
 

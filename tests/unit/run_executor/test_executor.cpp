@@ -20,12 +20,12 @@ void sum_kernel(void* const* buffers, std::int64_t extent, std::int64_t begin, s
   for (std::int64_t i = begin; i < end; ++i) out[0] += in[i] / static_cast<float>(extent);
 }
 
-struct Rank {
+struct RankUnderTest {
   std::unique_ptr<device::Device> device;
   std::unique_ptr<run::Executor> executor;
   test::NativeKernels kernels{{&sum_kernel}};
 
-  Rank(const ExecutionPlan& plan, comm::Communicator& communicator, monitor::Journal* journal = nullptr) {
+  RankUnderTest(const ExecutionPlan& plan, comm::Communicator& communicator, monitor::Journal* journal = nullptr) {
     auto made = device::make_host_device({1, {}});
     if (!made) return;
     device = std::move(*made);
@@ -49,7 +49,7 @@ ExecutionPlan single_rank_plan() {
   return plan;
 }
 
-void fill_inputs(Rank& rank, float scale) {
+void fill_inputs(RankUnderTest& rank, float scale) {
   for (int i = 0; i < 18; ++i) rank.f32(weight)[i] = scale * static_cast<float>(i);
   const std::int32_t batch[4] = {5, 0, 2, 2};
   std::memcpy(rank.i32(tokens), batch, sizeof(batch));
@@ -60,7 +60,7 @@ void fill_inputs(Rank& rank, float scale) {
 TEST_CASE("executor: walks every kind of step", "[unit][run]") {
   const ExecutionPlan plan = single_rank_plan();
   const auto self = comm::make_self_communicator();
-  Rank rank(plan, *self);
+  RankUnderTest rank(plan, *self);
   REQUIRE(rank.executor);
   CHECK(rank.f32(ones)[0] == 1.0f);
   CHECK(rank.f32(weight)[0] == 0.0f);
@@ -92,7 +92,7 @@ TEST_CASE("executor: collectives sum over the ranks", "[unit][run]") {
   std::vector<std::thread> threads;
   for (std::size_t i = 0; i < 2; ++i) {
     threads.emplace_back([&, i] {
-      Rank rank(plan, *(*ranks)[i]);
+      RankUnderTest rank(plan, *(*ranks)[i]);
       if (!rank.executor) return;
       fill_inputs(rank, static_cast<float>(i + 1));
       if (rank.executor->run(plan.micro_only)) sums[i] = rank.f32(grad)[6];
@@ -106,7 +106,7 @@ TEST_CASE("executor: collectives sum over the ranks", "[unit][run]") {
 TEST_CASE("executor: an error carries the step, its label and its line", "[unit][run]") {
   const ExecutionPlan plan = single_rank_plan();
   const auto self = comm::make_self_communicator();
-  Rank rank(plan, *self);
+  RankUnderTest rank(plan, *self);
   REQUIRE(rank.executor);
   fill_inputs(rank, 1);
   rank.i32(tokens)[2] = 6;
@@ -119,7 +119,7 @@ TEST_CASE("executor: an error carries the step, its label and its line", "[unit]
 TEST_CASE("executor: a failed collective is named", "[unit][run]") {
   const ExecutionPlan plan = single_rank_plan();
   const auto self = comm::make_self_communicator();
-  Rank rank(plan, *self);
+  RankUnderTest rank(plan, *self);
   REQUIRE(rank.executor);
   fill_inputs(rank, 1);
   self->abort("rank 1 died");
@@ -135,7 +135,7 @@ TEST_CASE("executor: reports arenas, time and journal", "[unit][run]") {
   const test::TempDir dir;
   auto journal = monitor::create_journal(dir.file("journal"));
   REQUIRE(journal);
-  Rank rank(plan, *self, journal->get());
+  RankUnderTest rank(plan, *self, journal->get());
   REQUIRE(rank.executor);
   const auto allocated = rank.executor->allocated();
   REQUIRE(allocated.size() == num_arenas);
@@ -166,7 +166,7 @@ TEST_CASE("executor: refuses a plan that does not verify, and a foreign program"
   CHECK(run::Executor::create(broken, *device, *self, kernels, nullptr).error().code == ErrorCode::invalid_argument);
 
   const ExecutionPlan plan = single_rank_plan();
-  Rank rank(plan, *self);
+  RankUnderTest rank(plan, *self);
   REQUIRE(rank.executor);
   const Program other = plan.micro_only;
   CHECK(rank.executor->run(other).error().code == ErrorCode::invalid_argument);

@@ -1,0 +1,12 @@
+# The plan is binary and its seed is built in memory, so this target brings its own driver.
+add_executable(fuzz_plan ${CMAKE_CURRENT_LIST_DIR}/fuzz_plan.cpp)
+target_link_libraries(fuzz_plan PRIVATE dtj_options dtj_plan)
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  target_compile_options(fuzz_plan PRIVATE -fsanitize=fuzzer)
+  target_link_options(fuzz_plan PRIVATE -fsanitize=fuzzer)
+  add_test(NAME fuzz_plan COMMAND fuzz_plan -max_total_time=5 -seed=1 -timeout=20)
+else()
+  target_sources(fuzz_plan PRIVATE ${CMAKE_CURRENT_LIST_DIR}/plan_driver.cpp)
+  add_test(NAME fuzz_plan COMMAND fuzz_plan 5)
+endif()
+set_tests_properties(fuzz_plan PROPERTIES LABELS fuzz TIMEOUT 120)
