@@ -35,11 +35,16 @@ std::string to_string(Bytes bytes) {
 
 std::string to_string(const Progress& progress) {
   switch (progress.unit) {
-    case ProgressUnit::step: return fmt::format("{}step", progress.amount);
-    case ProgressUnit::epoch: return fmt::format("{}epoch", progress.amount);
-    case ProgressUnit::sample: return fmt::format("{}sample", progress.amount);
-    case ProgressUnit::tok: return fmt::format("{}tok", progress.amount);
-    case ProgressUnit::time: return time_to_string(progress.amount);
+    case ProgressUnit::step:
+      return fmt::format("{}step", progress.amount);
+    case ProgressUnit::epoch:
+      return fmt::format("{}epoch", progress.amount);
+    case ProgressUnit::sample:
+      return fmt::format("{}sample", progress.amount);
+    case ProgressUnit::tok:
+      return fmt::format("{}tok", progress.amount);
+    case ProgressUnit::time:
+      return time_to_string(progress.amount);
   }
   return {};
 }

@@ -35,8 +35,8 @@ Result<Memory> allocate_host_memory(Bytes size) {
   // A mapping is page-aligned and zeroed by the kernel as it is touched; an empty range still gets a valid address.
   constexpr std::int64_t huge_page = 2 << 20;
   const auto length = static_cast<std::size_t>(std::max<std::int64_t>(size.count, 1));
-  void* data = size.count < 0 ? MAP_FAILED
-                              : ::mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* data =
+      size.count < 0 ? MAP_FAILED : ::mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED) {
     return fail(ErrorCode::out_of_memory, fmt::format("cannot allocate {} of host memory", to_string(size)));
   }

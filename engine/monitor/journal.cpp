@@ -33,9 +33,9 @@ using TextRecord = Record<2 + text_words>;
 
 struct File {
   std::atomic<std::uint64_t> magic;
-  Record<2 + 2> step;      // step, text length, phase
-  TextRecord plan_step;    // index, text length, label
-  TextRecord collective;   // sequence * 2 + waiting, text length, name
+  Record<2 + 2> step;     // step, text length, phase
+  TextRecord plan_step;   // index, text length, label
+  TextRecord collective;  // sequence * 2 + waiting, text length, name
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 

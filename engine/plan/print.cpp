@@ -67,8 +67,8 @@ void print_program(std::string& text, const ExecutionPlan& plan, const Program& 
 
 std::string listing(const ExecutionPlan& plan) {
   std::string text;
-  for (const Program* program : {&plan.micro_only, &plan.micro_first, &plan.micro_middle, &plan.micro_last,
-                                 &plan.update, &plan.evaluate}) {
+  for (const Program* program :
+       {&plan.micro_only, &plan.micro_first, &plan.micro_middle, &plan.micro_last, &plan.update, &plan.evaluate}) {
     if (!program->steps.empty()) print_program(text, plan, *program);
   }
   return text;

@@ -62,8 +62,8 @@ Summary summarise(const ExecutionPlan& plan) {
   summary.bytes_by_class.emplace_back("transient", plan.arena_bytes[static_cast<int>(Arena::transient)]);
   for (const std::int64_t bytes : plan.arena_bytes) summary.total_bytes += bytes;
   for (const Collective& collective : plan.collectives) summary.collective_bytes += bytes_of(collective);
-  for (const Program* program : {&plan.micro_only, &plan.micro_first, &plan.micro_middle, &plan.micro_last,
-                                 &plan.update, &plan.evaluate}) {
+  for (const Program* program :
+       {&plan.micro_only, &plan.micro_first, &plan.micro_middle, &plan.micro_last, &plan.update, &plan.evaluate}) {
     if (!program->steps.empty()) summary.programs.push_back(program);
   }
   return summary;
@@ -87,8 +87,9 @@ std::string summary_text(const ExecutionPlan& plan) {
   fmt::format_to(out, "global batch   {} samples = micro batch {} x accumulation {} x dp {}\n",
                  job.train_data.global_batch, job.train_data.micro_batch, job.train_data.gradient_accumulation,
                  job.mesh.dp);
-  fmt::format_to(out, "precision      compute {}, params {}, reduce {}, optimizer {}\n", to_string(job.precision.compute),
-                 to_string(job.precision.params), to_string(job.precision.reduce), to_string(job.precision.optimizer));
+  fmt::format_to(out, "precision      compute {}, params {}, reduce {}, optimizer {}\n",
+                 to_string(job.precision.compute), to_string(job.precision.params), to_string(job.precision.reduce),
+                 to_string(job.precision.optimizer));
   fmt::format_to(out, "parameters     {} in {} tensors\n", summary.parameters, summary.parameter_tensors);
   fmt::format_to(out, "bytes per rank\n");
   for (const auto& [name, bytes] : summary.bytes_by_class) {

@@ -53,7 +53,8 @@ Status check_buffers(const ExecutionPlan& plan) {
                              buffer.offset, buffer.size, to_string(buffer.arena), arena_bytes));
     }
     if (buffer.offset % alignment != 0) {
-      return bad(fmt::format("buffer {} `{}`: offset {} is not a multiple of {}", i, buffer.name, buffer.offset, alignment));
+      return bad(
+          fmt::format("buffer {} `{}`: offset {} is not a multiple of {}", i, buffer.name, buffer.offset, alignment));
     }
   }
   return {};
@@ -77,7 +78,8 @@ Status check_tensors(const ExecutionPlan& plan) {
   std::set<std::string_view> names;
   std::vector<const Buffer*> placed;
   for (const TensorSpec& tensor : plan.tensors) {
-    if (tensor.buffer.value >= plan.buffers.size()) return bad(fmt::format("tensor with buffer {}", tensor.buffer.value));
+    if (tensor.buffer.value >= plan.buffers.size())
+      return bad(fmt::format("tensor with buffer {}", tensor.buffer.value));
     const Buffer& buffer = plan.buffers[tensor.buffer.value];
     if (buffer.arena != Arena::persistent) {
       return bad(fmt::format("tensor `{}` lies in the {} arena", buffer.name, to_string(buffer.arena)));
@@ -132,8 +134,8 @@ Status check_collectives(const ExecutionPlan& plan) {
     if (!is_reducible) {
       return bad(fmt::format("collective `{}` cannot sum {}", collective.name, to_string(collective.dtype)));
     }
-    if (collective.offset < 0 || collective.offset % element != 0 || collective.count < 0 || collective.offset > arena ||
-        collective.count > (arena - collective.offset) / element) {
+    if (collective.offset < 0 || collective.offset % element != 0 || collective.count < 0 ||
+        collective.offset > arena || collective.count > (arena - collective.offset) / element) {
       return bad(fmt::format("collective `{}`: {} x {} at byte {} leave the gradient arena of {} bytes",
                              collective.name, collective.count, to_string(collective.dtype), collective.offset, arena));
     }
@@ -154,11 +156,13 @@ Status check_scalar(const ExecutionPlan& plan, BufferId id, DType dtype, std::st
 
 Status check_batch(const ExecutionPlan& plan, const std::vector<BufferId>& ports, const DataSpec& data) {
   if (ports.size() != data.fields.size()) {
-    return bad(fmt::format("{} batch buffers for the {} fields of data `{}`", ports.size(), data.fields.size(), data.name));
+    return bad(
+        fmt::format("{} batch buffers for the {} fields of data `{}`", ports.size(), data.fields.size(), data.name));
   }
   for (std::size_t i = 0; i < ports.size(); ++i) {
     const FieldSpec& field = data.fields[i];
-    if (ports[i].value >= plan.buffers.size()) return bad(fmt::format("field `{}` has buffer {}", field.name, ports[i].value));
+    if (ports[i].value >= plan.buffers.size())
+      return bad(fmt::format("field `{}` has buffer {}", field.name, ports[i].value));
     const Buffer& buffer = plan.buffers[ports[i].value];
     Shape shape{data.micro_batch};
     shape.insert(shape.end(), field.sample_shape.begin(), field.sample_shape.end());
@@ -203,8 +207,8 @@ Status verify(const ExecutionPlan& plan) {
   DTJ_TRY(check_kernels(plan));
   DTJ_TRY(check_collectives(plan));
   DTJ_TRY(check_ports(plan));
-  for (const Program* program : {&plan.micro_only, &plan.micro_first, &plan.micro_middle, &plan.micro_last,
-                                 &plan.update, &plan.evaluate}) {
+  for (const Program* program :
+       {&plan.micro_only, &plan.micro_first, &plan.micro_middle, &plan.micro_last, &plan.update, &plan.evaluate}) {
     DTJ_TRY(verify_program(plan, *program));
   }
   return {};

@@ -53,7 +53,8 @@ Status check_data(const DataSpec& data, std::int64_t dp) {
   DTJ_TRY(check_count(data.gradient_accumulation, 1, 1 << 24, "gradient_accumulation"));
   DTJ_TRY(check_count(data.prefetch, 0, 1 << 16, "prefetch"));
   for (const FieldSpec& field : data.fields) {
-    if (field.sample_shape.size() > max_rank_of_tensor) return bad(fmt::format("job: field `{}` has too many dims", field.name));
+    if (field.sample_shape.size() > max_rank_of_tensor)
+      return bad(fmt::format("job: field `{}` has too many dims", field.name));
     for (const std::int64_t extent : field.sample_shape) DTJ_TRY(check_count(extent, 0, max_count, "a field's extent"));
   }
   // Bounds above keep the product of two inside 64 bits; the division tells about the third.

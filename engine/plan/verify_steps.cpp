@@ -27,7 +27,8 @@ class StepVerifier {
   explicit StepVerifier(const ExecutionPlan& plan) : plan_(plan), states_(plan.collectives.size(), State::idle) {}
 
   Status operator()(const KernelStep& step) {
-    if (step.kernel.value >= plan_.kernels.size()) return bad(fmt::format("kernel {} does not exist", step.kernel.value));
+    if (step.kernel.value >= plan_.kernels.size())
+      return bad(fmt::format("kernel {} does not exist", step.kernel.value));
     if (step.work_items < 0 || step.grain < 1 || step.extent < 0) {
       return bad(fmt::format("work_items {}, grain {}, extent {}", step.work_items, step.grain, step.extent));
     }
@@ -47,7 +48,8 @@ class StepVerifier {
     if (step.m < 0 || step.n < 0 || step.k < 0 || step.batch < 0) {
       return bad(fmt::format("gemm of batch {}, m {}, n {}, k {}", step.batch, step.m, step.n, step.k));
     }
-    if (step.batch > 1 && step.stride_c == 0 && step.m > 0 && step.n > 0) return bad("gemm writes all its batches to one place");
+    if (step.batch > 1 && step.stride_c == 0 && step.m > 0 && step.n > 0)
+      return bad("gemm writes all its batches to one place");
     DTJ_TRY(check_operand(step.trans_a ? Operand{"a", step.a, step.k, step.m, step.lda, step.stride_a}
                                        : Operand{"a", step.a, step.m, step.k, step.lda, step.stride_a},
                           step.batch));
@@ -60,9 +62,12 @@ class StepVerifier {
   Status operator()(const BuiltinStep& step) {
     DTJ_TRY(check_ids(step.args));
     switch (step.op) {
-      case BuiltinOp::gather_rows: return check_gather(step.args);
-      case BuiltinOp::scatter_add_rows: return check_scatter(step.args);
-      case BuiltinOp::argmax_last: return check_argmax(step.args);
+      case BuiltinOp::gather_rows:
+        return check_gather(step.args);
+      case BuiltinOp::scatter_add_rows:
+        return check_scatter(step.args);
+      case BuiltinOp::argmax_last:
+        return check_argmax(step.args);
     }
     return bad("unknown builtin");
   }
@@ -125,9 +130,10 @@ class StepVerifier {
                            __builtin_add_overflow(over_batch, over_rows, &last) ||
                            __builtin_add_overflow(last, operand.cols, &last);
     if (!overflows && last <= elements_of(buffer(operand.buffer))) return {};
-    return bad(fmt::format("gemm operand {} reads past buffer `{}` of {} elements: batch {}, {} x {}, leading dimension {}",
-                           operand.name, buffer(operand.buffer).name, elements_of(buffer(operand.buffer)), batch,
-                           operand.rows, operand.cols, operand.ld));
+    return bad(
+        fmt::format("gemm operand {} reads past buffer `{}` of {} elements: batch {}, {} x {}, leading dimension {}",
+                    operand.name, buffer(operand.buffer).name, elements_of(buffer(operand.buffer)), batch, operand.rows,
+                    operand.cols, operand.ld));
   }
 
   Status expect_builtin(bool holds, std::string_view rule) const {
@@ -179,7 +185,8 @@ class StepVerifier {
 Status verify_program(const ExecutionPlan& plan, const Program& program) {
   const std::int64_t arena = plan.arena_bytes[static_cast<int>(Arena::transient)];
   if (program.transient_bytes < 0 || program.transient_bytes > arena) {
-    return bad(fmt::format("program `{}` needs {} transient bytes of {}", program.name, program.transient_bytes, arena));
+    return bad(
+        fmt::format("program `{}` needs {} transient bytes of {}", program.name, program.transient_bytes, arena));
   }
   StepVerifier verifier(plan);
   for (std::size_t i = 0; i < program.steps.size(); ++i) {

@@ -20,13 +20,18 @@ class PlanExecutor final : public Executor {
  public:
   PlanExecutor(const plan::ExecutionPlan& plan, device::Device& device, comm::Communicator& communicator,
                monitor::Journal* journal)
-      : plan_(plan), device_(device), communicator_(communicator), journal_(journal), in_flight_(plan.collectives.size()) {}
+      : plan_(plan),
+        device_(device),
+        communicator_(communicator),
+        journal_(journal),
+        in_flight_(plan.collectives.size()) {}
 
   Status set_up(device::KernelLoader& loader) {
     DTJ_TRY(allocate_arenas());
     DTJ_TRY_ASSIGN(const auto functions, loader.load(plan_));
     if (functions.size() != plan_.kernels.size()) {
-      return fail(ErrorCode::internal, fmt::format("{} functions for {} kernels", functions.size(), plan_.kernels.size()));
+      return fail(ErrorCode::internal,
+                  fmt::format("{} functions for {} kernels", functions.size(), plan_.kernels.size()));
     }
     for (std::size_t i = 0; i < plan_.constants.size(); ++i) {
       const std::string& bytes = plan_.constants[i];
@@ -44,7 +49,8 @@ class PlanExecutor final : public Executor {
     const auto programs = programs_of_plan();
     const auto found = std::find(programs.begin(), programs.end(), &program);
     if (found == programs.end()) {
-      return fail(ErrorCode::invalid_argument, fmt::format("program `{}` is not of this executor's plan", program.name));
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("program `{}` is not of this executor's plan", program.name));
     }
     std::vector<ResolvedStep>& steps = resolved_[static_cast<std::size_t>(found - programs.begin())];
     const double waited_before = time_.communication;
@@ -118,7 +124,8 @@ class PlanExecutor final : public Executor {
   static double seconds_since(Deadline start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
   std::array<const plan::Program*, 6> programs_of_plan() const {
-    return {&plan_.micro_only, &plan_.micro_first, &plan_.micro_middle, &plan_.micro_last, &plan_.update, &plan_.evaluate};
+    return {&plan_.micro_only, &plan_.micro_first, &plan_.micro_middle,
+            &plan_.micro_last, &plan_.update,      &plan_.evaluate};
   }
 
   Status allocate_arenas() {

@@ -156,9 +156,12 @@ BuiltinCall make_builtin_call(const plan::ExecutionPlan& plan, const plan::Built
 
 Status run_builtin(BuiltinCall& call, device::Device& device) {
   switch (call.op) {
-    case plan::BuiltinOp::gather_rows: return gather_rows(call, device);
-    case plan::BuiltinOp::scatter_add_rows: return scatter_add_rows(call, device);
-    case plan::BuiltinOp::argmax_last: return argmax_last(call, device);
+    case plan::BuiltinOp::gather_rows:
+      return gather_rows(call, device);
+    case plan::BuiltinOp::scatter_add_rows:
+      return scatter_add_rows(call, device);
+    case plan::BuiltinOp::argmax_last:
+      return argmax_last(call, device);
   }
   return fail(ErrorCode::internal, "unknown builtin");
 }

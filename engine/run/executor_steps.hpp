@@ -52,8 +52,8 @@ struct ResolvedStep {
   const plan::Step* step = nullptr;  ///< for messages
 };
 
-/// `buffers` are the addresses of plan.buffers, `functions` those of plan.kernels. The plan passes `verify` and outlives
-/// the result.
+/// `buffers` are the addresses of plan.buffers, `functions` those of plan.kernels. The plan passes `verify` and
+/// outlives the result.
 std::vector<ResolvedStep> resolve_steps(const plan::ExecutionPlan& plan, const plan::Program& program,
                                         const std::vector<std::byte*>& buffers,
                                         const std::vector<device::KernelFn>& functions, std::byte* gradient_arena);

@@ -44,7 +44,8 @@ void be_rank(const comm::ShmOptions& options) {
     const double staged = best_seconds(**comm, plain.data(), count, rounds);
     if (options.rank.value != 0) continue;
     std::printf("%9lld B  shared %9.1f us %6.2f GB/s   plain %9.1f us %6.2f GB/s\n", static_cast<long long>(bytes),
-                direct * 1e6, static_cast<double>(bytes) / direct * 1e-9, staged * 1e6, static_cast<double>(bytes) / staged * 1e-9);
+                direct * 1e6, static_cast<double>(bytes) / direct * 1e-9, staged * 1e6,
+                static_cast<double>(bytes) / staged * 1e-9);
     std::fflush(stdout);
   }
 }

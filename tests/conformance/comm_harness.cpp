@@ -24,7 +24,8 @@ std::string segment_prefix() {
 std::optional<std::string> read_to_end(int fd) {
   std::string text;
   char buffer[4096];
-  for (ssize_t length = 0; (length = ::read(fd, buffer, sizeof(buffer))) > 0;) text.append(buffer, static_cast<std::size_t>(length));
+  for (ssize_t length = 0; (length = ::read(fd, buffer, sizeof(buffer))) > 0;)
+    text.append(buffer, static_cast<std::size_t>(length));
   // Every rank that ends by itself writes at least the end mark.
   if (text.empty() || text.back() != '\n') return std::nullopt;
   text.pop_back();
@@ -74,7 +75,8 @@ std::vector<std::optional<std::string>> run_processes(std::int64_t world_size, D
   return reports;
 }
 
-std::vector<std::optional<std::string>> run_threads(std::vector<std::unique_ptr<comm::Communicator>> ranks, const RankBody& body) {
+std::vector<std::optional<std::string>> run_threads(std::vector<std::unique_ptr<comm::Communicator>> ranks,
+                                                    const RankBody& body) {
   std::vector<RankReport> reports(ranks.size());
   std::vector<std::thread> threads;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
@@ -93,9 +95,12 @@ std::vector<std::optional<std::string>> run_threads(std::vector<std::unique_ptr<
 
 std::string CommKind::name() const {
   switch (transport) {
-    case Transport::self: return "self";
-    case Transport::local: return fmt::format("local x {}", world_size);
-    case Transport::shm: return fmt::format("shm x {}", world_size);
+    case Transport::self:
+      return "self";
+    case Transport::local:
+      return fmt::format("local x {}", world_size);
+    case Transport::shm:
+      return fmt::format("shm x {}", world_size);
   }
   return {};
 }
@@ -124,7 +129,8 @@ std::vector<std::optional<std::string>> run_ranks(const CommKind& kind, Duration
       REQUIRE(ranks);
       return run_threads(std::move(*ranks), body);
     }
-    case CommKind::Transport::shm: return run_processes(kind.world_size, timeout, body);
+    case CommKind::Transport::shm:
+      return run_processes(kind.world_size, timeout, body);
   }
   return {};
 }

@@ -35,20 +35,35 @@ void store(Data& data, std::int64_t i, T value) {
 inline Data make_input(std::int64_t rank, std::int64_t count, DType dtype) {
   Data data(static_cast<std::size_t>(count) * size_of(dtype));
   for (std::int64_t i = 0; i < count; ++i) {
-    auto mixed = static_cast<std::uint64_t>(i + 1) * 0x9e3779b97f4a7c15ull + static_cast<std::uint64_t>(rank) * 0xd1342543de82ef95ull;
+    auto mixed = static_cast<std::uint64_t>(i + 1) * 0x9e3779b97f4a7c15ull +
+                 static_cast<std::uint64_t>(rank) * 0xd1342543de82ef95ull;
     mixed = (mixed ^ (mixed >> 29)) * 0xbf58476d1ce4e5b9ull;
     const auto bits = static_cast<std::uint32_t>(mixed >> 32);
     const float value = (static_cast<float>(bits >> 8) * 0x1p-23f - 1.0f) * static_cast<float>(1 << (bits % 16));
     switch (dtype) {
-      case DType::f32: store(data, i, value); break;
-      case DType::f64: store(data, i, static_cast<double>(value) / 3.0); break;
+      case DType::f32:
+        store(data, i, value);
+        break;
+      case DType::f64:
+        store(data, i, static_cast<double>(value) / 3.0);
+        break;
       case DType::bf16:
-      case DType::f16: store(data, i, f32_to_bf16(value)); break;
-      case DType::i32: store(data, i, static_cast<std::int32_t>(bits)); break;
-      case DType::i64: store(data, i, static_cast<std::int64_t>(bits) << 20); break;
+      case DType::f16:
+        store(data, i, f32_to_bf16(value));
+        break;
+      case DType::i32:
+        store(data, i, static_cast<std::int32_t>(bits));
+        break;
+      case DType::i64:
+        store(data, i, static_cast<std::int64_t>(bits) << 20);
+        break;
       case DType::u8:
-      case DType::boolean: store(data, i, static_cast<std::uint8_t>(bits)); break;
-      case DType::u16: store(data, i, static_cast<std::uint16_t>(bits)); break;
+      case DType::boolean:
+        store(data, i, static_cast<std::uint8_t>(bits));
+        break;
+      case DType::u16:
+        store(data, i, static_cast<std::uint16_t>(bits));
+        break;
     }
   }
   return data;
@@ -83,14 +98,24 @@ inline Data expected_sum(std::int64_t world_size, std::int64_t count, DType dtyp
   };
   const auto same = [](auto value) { return value; };
   switch (dtype) {
-    case DType::f32: add_up(0.0f, load<float>, same); break;
-    case DType::f64: add_up(0.0, load<double>, same); break;
-    case DType::bf16:
-      add_up(0.0f, [](const Data& d, std::int64_t i) { return bf16_to_f32(load<std::uint16_t>(d, i)); }, f32_to_bf16);
+    case DType::f32:
+      add_up(0.0f, load<float>, same);
       break;
-    case DType::i32: add_up(std::uint32_t{0}, load<std::uint32_t>, same); break;
-    case DType::i64: add_up(std::uint64_t{0}, load<std::uint64_t>, same); break;
-    default: break;
+    case DType::f64:
+      add_up(0.0, load<double>, same);
+      break;
+    case DType::bf16:
+      add_up(
+          0.0f, [](const Data& d, std::int64_t i) { return bf16_to_f32(load<std::uint16_t>(d, i)); }, f32_to_bf16);
+      break;
+    case DType::i32:
+      add_up(std::uint32_t{0}, load<std::uint32_t>, same);
+      break;
+    case DType::i64:
+      add_up(std::uint64_t{0}, load<std::uint64_t>, same);
+      break;
+    default:
+      break;
   }
   return sum;
 }
@@ -98,7 +123,8 @@ inline Data expected_sum(std::int64_t world_size, std::int64_t count, DType dtyp
 /// Memory for a collective: given by the communicator (peers reach it) or plain.
 class WorkMemory {
  public:
-  WorkMemory(comm::Communicator& communicator, std::int64_t bytes, bool is_registered) : plain_(static_cast<std::size_t>(bytes)) {
+  WorkMemory(comm::Communicator& communicator, std::int64_t bytes, bool is_registered)
+      : plain_(static_cast<std::size_t>(bytes)) {
     if (!is_registered) return;
     auto memory = communicator.allocate(Bytes{bytes});
     if (memory) registered_ = std::move(*memory);

@@ -25,10 +25,12 @@ std::string text_of(const Status& status) {
   return status ? "no error" : fmt::format("{}: {}", to_string(status.error().code), status.error().message);
 }
 
-void expect_error(RankReport& report, const Status& status, const std::string& code, const std::vector<std::string>& parts) {
+void expect_error(RankReport& report, const Status& status, const std::string& code,
+                  const std::vector<std::string>& parts) {
   const std::string text = text_of(status);
   report.check(text.rfind(code + ":", 0) == 0, "expected " + code + ", got " + text);
-  for (const std::string& part : parts) report.check(text.find(part) != std::string::npos, "`" + part + "` not in " + text);
+  for (const std::string& part : parts)
+    report.check(text.find(part) != std::string::npos, "`" + part + "` not in " + text);
 }
 
 /// After an error there are only errors.
@@ -43,35 +45,42 @@ void expect_broken(comm::Communicator& comm, RankReport& report) {
 }  // namespace
 
 TEST_CASE("deadline: names the ranks that did not arrive, and the operation", "[conformance][comm]") {
-  for (const CommKind& kind : comm_kinds_with_peers()) {
-    expect_on_all_ranks(kind, [](comm::Communicator& comm, RankReport& report) {
-      std::vector<float> x(100);
-      report.check(comm.all_reduce(x.data(), 100, DType::f32), "first");
-      const auto last = static_cast<std::uint32_t>(comm.world_size() - 1);
-      if (comm.rank().value == last) {
-        // Alive and late.
-        std::this_thread::sleep_for(milliseconds(2000));
-        report.check(!comm.all_reduce(x.data(), 100, DType::f32), "late, but no error");
-        return;
-      }
-      const auto start = Clock::now();
-      const Status status = comm.all_reduce(x.data(), 100, DType::f32);
-      expect_error(report, status, "deadline_exceeded",
-                   {"all_reduce #2 (100 x f32)", fmt::format("rank {} did not arrive within 0.3 s", last)});
-      report.check(since(start) > 0.25 && since(start) < 1.8, "not at the deadline");
-      expect_broken(comm, report);
-    }, milliseconds(300));
+  for (const CommKind& kind :
+       {CommKind{Transport::local, 3}, CommKind{Transport::shm, 2}, CommKind{Transport::shm, 3}}) {
+    expect_on_all_ranks(
+        kind,
+        [](comm::Communicator& comm, RankReport& report) {
+          std::vector<float> x(100);
+          report.check(comm.all_reduce(x.data(), 100, DType::f32), "first");
+          const auto last = static_cast<std::uint32_t>(comm.world_size() - 1);
+          if (comm.rank().value == last) {
+            // Alive and late.
+            std::this_thread::sleep_for(milliseconds(2000));
+            report.check(!comm.all_reduce(x.data(), 100, DType::f32), "late, but no error");
+            return;
+          }
+          const auto start = Clock::now();
+          const Status status = comm.all_reduce(x.data(), 100, DType::f32);
+          expect_error(report, status, "deadline_exceeded",
+                       {"all_reduce #2 (100 x f32)", fmt::format("rank {} did not arrive within 0.3 s", last)});
+          report.check(since(start) > 0.25 && since(start) < 1.8, "not at the deadline");
+          expect_broken(comm, report);
+        },
+        milliseconds(300));
   }
 }
 
 TEST_CASE("deadline: several missing ranks are all named", "[conformance][comm]") {
-  expect_on_all_ranks({Transport::local, 4}, [](comm::Communicator& comm, RankReport& report) {
-    if (comm.rank().value % 2 == 1) {
-      std::this_thread::sleep_for(milliseconds(600));
-      return;
-    }
-    expect_error(report, comm.barrier(), "deadline_exceeded", {"barrier #1", "ranks 1, 3 did not arrive"});
-  }, milliseconds(200));
+  expect_on_all_ranks(
+      {Transport::local, 4},
+      [](comm::Communicator& comm, RankReport& report) {
+        if (comm.rank().value % 2 == 1) {
+          std::this_thread::sleep_for(milliseconds(600));
+          return;
+        }
+        expect_error(report, comm.barrier(), "deadline_exceeded", {"barrier #1", "ranks 1, 3 did not arrive"});
+      },
+      milliseconds(200));
 }
 
 TEST_CASE("dead rank: noticed within a second, with its number", "[conformance][comm]") {
@@ -106,28 +115,29 @@ TEST_CASE("dead rank: noticed within a second, with its number", "[conformance][
 TEST_CASE("dead rank: killed in the middle of a large all_reduce", "[conformance][comm]") {
   for (const std::int64_t world_size : {2, 3}) {
     for (const bool is_registered : {false, true}) {
-      const auto reports = run_ranks({Transport::shm, world_size}, seconds(30), [&](comm::Communicator& comm, RankReport& report) {
-        constexpr std::int64_t count = 1 << 20;
-        std::vector<float> plain(count);
-        float* data = plain.data();
-        device::Memory memory;
-        if (is_registered) {
-          auto made = comm.allocate(Bytes{count * 4});
-          report.check(made.has_value(), "allocate");
-          if (!made) return;
-          memory = std::move(*made);
-          data = reinterpret_cast<float*>(memory.data());
-        }
-        if (comm.rank().value == 1) {
-          std::thread([] {
-            std::this_thread::sleep_for(milliseconds(50));
-            ::kill(::getpid(), SIGKILL);
-          }).detach();
-        }
-        Status status;
-        while (status) status = comm.all_reduce(data, count, DType::f32);
-        expect_error(report, status, "aborted", {"rank 1 died"});
-      });
+      const auto reports =
+          run_ranks({Transport::shm, world_size}, seconds(30), [&](comm::Communicator& comm, RankReport& report) {
+            constexpr std::int64_t count = 1 << 20;
+            std::vector<float> plain(count);
+            float* data = plain.data();
+            device::Memory memory;
+            if (is_registered) {
+              auto made = comm.allocate(Bytes{count * 4});
+              report.check(made.has_value(), "allocate");
+              if (!made) return;
+              memory = std::move(*made);
+              data = reinterpret_cast<float*>(memory.data());
+            }
+            if (comm.rank().value == 1) {
+              std::thread([] {
+                std::this_thread::sleep_for(milliseconds(50));
+                ::kill(::getpid(), SIGKILL);
+              }).detach();
+            }
+            Status status;
+            while (status) status = comm.all_reduce(data, count, DType::f32);
+            expect_error(report, status, "aborted", {"rank 1 died"});
+          });
       for (std::size_t rank = 0; rank < reports.size(); ++rank) {
         if (rank == 1) {
           CHECK_FALSE(reports[rank].has_value());
@@ -185,10 +195,14 @@ TEST_CASE("mismatch: other count, dtype, operation or root is reported by every 
     std::vector<std::string> parts;
   };
   const std::vector<Case> cases = {
-      {[](auto& comm, void* x, bool odd) { return comm.all_reduce(x, odd ? 8 : 16, DType::f32); }, {"16 x f32", "8 x f32"}},
-      {[](auto& comm, void* x, bool odd) { return comm.all_reduce(x, 8, odd ? DType::i32 : DType::f32); }, {"8 x f32", "8 x i32"}},
-      {[](auto& comm, void* x, bool odd) { return odd ? comm.barrier() : comm.all_reduce(x, 8, DType::f32); }, {"barrier #1", "all_reduce #1"}},
-      {[](auto& comm, void* x, bool odd) { return comm.broadcast(x, 8, DType::f32, Rank{odd ? 1u : 0u}); }, {"from rank 0", "from rank 1"}},
+      {[](auto& comm, void* x, bool odd) { return comm.all_reduce(x, odd ? 8 : 16, DType::f32); },
+       {"16 x f32", "8 x f32"}},
+      {[](auto& comm, void* x, bool odd) { return comm.all_reduce(x, 8, odd ? DType::i32 : DType::f32); },
+       {"8 x f32", "8 x i32"}},
+      {[](auto& comm, void* x, bool odd) { return odd ? comm.barrier() : comm.all_reduce(x, 8, DType::f32); },
+       {"barrier #1", "all_reduce #1"}},
+      {[](auto& comm, void* x, bool odd) { return comm.broadcast(x, 8, DType::f32, Rank{odd ? 1u : 0u}); },
+       {"from rank 0", "from rank 1"}},
   };
   for (const CommKind& kind : comm_kinds_with_peers()) {
     for (const Case& mismatch : cases) {

@@ -23,7 +23,8 @@ TEST_CASE("collectives: many in flight, waited for in any order", "[conformance]
         memories.back().fill(make_input(comm.rank().value, sizes.back(), DType::f32));
       }
       for (int i = 0; i < num; ++i) {
-        const auto ticket = comm.all_reduce_start(memories[static_cast<std::size_t>(i)].data(), sizes[static_cast<std::size_t>(i)], DType::f32);
+        const auto ticket = comm.all_reduce_start(memories[static_cast<std::size_t>(i)].data(),
+                                                  sizes[static_cast<std::size_t>(i)], DType::f32);
         report.check(ticket.has_value(), "start");
         if (!ticket) return;
         tickets.push_back(*ticket);
@@ -32,7 +33,8 @@ TEST_CASE("collectives: many in flight, waited for in any order", "[conformance]
         // Every rank in another order.
         const auto at = static_cast<std::size_t>((i * 7 + static_cast<int>(comm.rank().value) * 13) % num);
         report.check(comm.wait(tickets[at]), "wait");
-        report.check(memories[at].equals(expected_sum(comm.world_size(), sizes[at], DType::f32)), "sum " + std::to_string(at));
+        report.check(memories[at].equals(expected_sum(comm.world_size(), sizes[at], DType::f32)),
+                     "sum " + std::to_string(at));
       }
       // Waiting once more for something finished is no error.
       report.check(comm.wait(tickets[5]), "second wait");
@@ -83,7 +85,8 @@ TEST_CASE("collectives: thousands of small ones stay right", "[conformance][comm
       for (std::int64_t i = 0; i < 1000; ++i) {
         std::int64_t values[2] = {i + comm.rank().value, 1};
         report.check(comm.all_reduce(values, 2, DType::i64), "all_reduce");
-        report.check(values[0] == world * i + world * (world - 1) / 2 && values[1] == world, "sum " + std::to_string(i));
+        report.check(values[0] == world * i + world * (world - 1) / 2 && values[1] == world,
+                     "sum " + std::to_string(i));
         if (!report.text().empty()) return;
       }
     });

@@ -33,14 +33,25 @@ class Mutator {
   void edit(std::string& text) {
     const std::size_t at = pick(text.size());
     switch (pick(6)) {
-      case 0: text[at] = static_cast<char>(pick(256)); break;
-      case 1: text[at] = static_cast<char>(text[at] ^ (1 << pick(8))); break;
-      case 2: text.resize(at); break;
-      case 3: text.insert(at, 1 + pick(9), static_cast<char>(pick(256))); break;
-      case 4: text.erase(at, 1 + pick(9)); break;
+      case 0:
+        text[at] = static_cast<char>(pick(256));
+        break;
+      case 1:
+        text[at] = static_cast<char>(text[at] ^ (1 << pick(8)));
+        break;
+      case 2:
+        text.resize(at);
+        break;
+      case 3:
+        text.insert(at, 1 + pick(9), static_cast<char>(pick(256)));
+        break;
+      case 4:
+        text.erase(at, 1 + pick(9));
+        break;
       case 5: {
         // Whole numbers at the edges: counts, offsets, extents.
-        constexpr std::uint64_t edges[] = {0, 1, 63, 64, 0x7fffffff, 0xffffffff, 0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff};
+        constexpr std::uint64_t edges[] = {
+            0, 1, 63, 64, 0x7fffffff, 0xffffffff, 0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff};
         const std::uint64_t edge = edges[pick(std::size(edges))];
         const std::size_t width = pick(2) == 0 ? 8 : 4;
         if (at + width <= text.size()) std::memcpy(&text[at], &edge, width);

@@ -34,7 +34,8 @@ void Board::notify() const {
 void Board::sleep(std::uint32_t seen, Duration timeout) const {
   if (event() != seen) return;
   const auto nanoseconds = std::max<std::int64_t>(timeout.count(), 0);
-  const timespec limit{static_cast<time_t>(nanoseconds / 1'000'000'000), static_cast<long>(nanoseconds % 1'000'000'000)};
+  const timespec limit{static_cast<time_t>(nanoseconds / 1'000'000'000),
+                       static_cast<long>(nanoseconds % 1'000'000'000)};
   control().num_sleepers.fetch_add(1, std::memory_order_seq_cst);
   futex(control().event, FUTEX_WAIT, seen, &limit);
   control().num_sleepers.fetch_sub(1, std::memory_order_seq_cst);

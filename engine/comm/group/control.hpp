@@ -73,7 +73,9 @@ class Layout {
   std::int64_t pair_slots(std::int64_t from, std::int64_t to, int side) const {
     return pair_start(from, to) + side * slots_bytes();
   }
-  std::int64_t pair_staging(std::int64_t from, std::int64_t to) const { return pair_start(from, to) + 2 * slots_bytes(); }
+  std::int64_t pair_staging(std::int64_t from, std::int64_t to) const {
+    return pair_start(from, to) + 2 * slots_bytes();
+  }
   /// Up to here the memory is used by every group; behind lie the lanes of pairs, most of them never touched.
   std::int64_t common_bytes() const { return pair_start(0, 0); }
   std::int64_t total_bytes() const { return pair_start(world_size_, 0); }

@@ -33,7 +33,8 @@ LaneMembers pair_members(const Board& board, std::int64_t from, std::int64_t to,
   LaneMembers members;
   members.ranks = {from, to};
   members.me = rank == from ? 0 : 1;
-  members.slots = {board.slots(board.layout().pair_slots(from, to, 0)), board.slots(board.layout().pair_slots(from, to, 1))};
+  members.slots = {board.slots(board.layout().pair_slots(from, to, 0)),
+                   board.slots(board.layout().pair_slots(from, to, 1))};
   // Only the sender stages.
   members.staging.assign(2, board.at(board.layout().pair_staging(from, to)));
   members.staging_bytes = board.layout().pair_bytes();
@@ -201,9 +202,9 @@ void GroupCommunicator::give_up(const Lane& lane, std::uint64_t sequence) const 
   for (const std::int64_t peer : lane.missing(sequence)) {
     (lane.has_arrived(sequence, peer) ? slow : absent).push_back(peer);
   }
-  const std::string what =
-      absent.empty() ? fmt::format("{} did not finish within {} s", name_ranks(slow), seconds(timeout_))
-                     : fmt::format("{} did not arrive within {} s", name_ranks(absent), seconds(timeout_));
+  const std::string what = absent.empty()
+                               ? fmt::format("{} did not finish within {} s", name_ranks(slow), seconds(timeout_))
+                               : fmt::format("{} did not arrive within {} s", name_ranks(absent), seconds(timeout_));
   board_.fail(ErrorCode::deadline_exceeded, fmt::format("{}: {}", lane.describe(sequence), what));
 }
 

@@ -10,13 +10,20 @@ namespace {
 
 const char* name_of(Op op) {
   switch (op) {
-    case Op::barrier: return "barrier";
-    case Op::all_reduce: return "all_reduce";
-    case Op::reduce_scatter: return "reduce_scatter";
-    case Op::all_gather: return "all_gather";
-    case Op::broadcast: return "broadcast";
-    case Op::all_to_all: return "all_to_all";
-    case Op::send_recv: return "send/recv";
+    case Op::barrier:
+      return "barrier";
+    case Op::all_reduce:
+      return "all_reduce";
+    case Op::reduce_scatter:
+      return "reduce_scatter";
+    case Op::all_gather:
+      return "all_gather";
+    case Op::broadcast:
+      return "broadcast";
+    case Op::all_to_all:
+      return "all_to_all";
+    case Op::send_recv:
+      return "send/recv";
   }
   return "unknown";
 }
@@ -24,7 +31,8 @@ const char* name_of(Op op) {
 /// Bytes that peers read or write in this rank's memory.
 std::int64_t shared_bytes(const Request& request, std::size_t num_participants) {
   const std::int64_t bytes = request.count * static_cast<std::int64_t>(size_of(request.dtype));
-  const bool is_whole = request.op == Op::reduce_scatter || request.op == Op::all_gather || request.op == Op::all_to_all;
+  const bool is_whole =
+      request.op == Op::reduce_scatter || request.op == Op::all_gather || request.op == Op::all_to_all;
   return is_whole ? bytes * static_cast<std::int64_t>(num_participants) : bytes;
 }
 
@@ -79,7 +87,8 @@ bool Lane::is_finished(std::uint64_t sequence) const {
 }
 
 void Lane::progress() {
-  // The staging memory belongs to one operation at a time; an operation that has not met its peers yet may still need it.
+  // The staging memory belongs to one operation at a time; an operation that has not met its peers yet may still need
+  // it.
   bool may_stage = true;
   for (std::uint64_t sequence = first_open_; sequence < next_; ++sequence) {
     Operation& op = operation(sequence);
@@ -117,7 +126,8 @@ bool Lane::advance(Operation& op, bool may_stage) {
       if (!all_reached(op, done_phase(transfer))) return false;
       finish_chunk(op);
       return true;
-    case Stage::finished: return false;
+    case Stage::finished:
+      return false;
   }
   return false;
 }
@@ -152,7 +162,8 @@ bool Lane::check_header(const Operation& op, std::size_t participant) {
   // The own header is in the own slot from the start.
   const OpHeader mine = slot(members_.me, op.sequence).header;
   const OpHeader& theirs = op.headers[participant];
-  if (theirs.op == mine.op && theirs.dtype == mine.dtype && theirs.count == mine.count && theirs.root == mine.root) return true;
+  if (theirs.op == mine.op && theirs.dtype == mine.dtype && theirs.count == mine.count && theirs.root == mine.root)
+    return true;
   board_.fail(ErrorCode::invalid_argument,
               fmt::format("operation #{} does not match: rank {} calls {}, rank {} calls {}", op.sequence,
                           members_.ranks[members_.me], describe(mine, op.sequence), members_.ranks[participant],
@@ -175,7 +186,8 @@ void Lane::choose_memory(Operation& op) {
     if (transfer.is_staged) {
       peer = members_.staging[participant];
     } else {
-      peer = header.region < 0 ? nullptr : addresses_.resolve(members_.ranks[participant], {header.region, header.offset});
+      peer =
+          header.region < 0 ? nullptr : addresses_.resolve(members_.ranks[participant], {header.region, header.offset});
     }
   }
   transfer.set_chunks(members_.staging_bytes);
@@ -202,7 +214,8 @@ std::string Lane::describe(const OpHeader& header, std::uint64_t sequence) const
   if (header.op == Op::barrier) return fmt::format("barrier #{}", sequence);
   std::string detail = fmt::format("{} x {}", header.count, to_string(static_cast<DType>(header.dtype)));
   if (header.op == Op::broadcast) detail += fmt::format(" from rank {}", header.root);
-  if (header.op == Op::send_recv) detail += fmt::format(" from rank {} to rank {}", members_.ranks[0], members_.ranks[1]);
+  if (header.op == Op::send_recv)
+    detail += fmt::format(" from rank {} to rank {}", members_.ranks[0], members_.ranks[1]);
   return fmt::format("{} #{} ({})", name_of(header.op), sequence, detail);
 }
 

@@ -39,8 +39,8 @@ struct Request {
 struct LaneMembers {
   std::vector<std::int64_t> ranks;
   std::size_t me = 0;
-  std::vector<Slot*> slots;              ///< `slots_per_lane` of each participant
-  std::vector<std::byte*> staging;       ///< of each participant
+  std::vector<Slot*> slots;         ///< `slots_per_lane` of each participant
+  std::vector<std::byte*> staging;  ///< of each participant
   std::int64_t staging_bytes = 0;
 };
 
@@ -79,8 +79,12 @@ class Lane {
     std::vector<OpHeader> headers;  ///< of each participant, once seen
   };
 
-  static std::uint64_t ready_phase(const Transfer& transfer) { return static_cast<std::uint64_t>(2 * transfer.chunk + 1); }
-  static std::uint64_t done_phase(const Transfer& transfer) { return static_cast<std::uint64_t>(2 * transfer.chunk + 2); }
+  static std::uint64_t ready_phase(const Transfer& transfer) {
+    return static_cast<std::uint64_t>(2 * transfer.chunk + 1);
+  }
+  static std::uint64_t done_phase(const Transfer& transfer) {
+    return static_cast<std::uint64_t>(2 * transfer.chunk + 2);
+  }
 
   Operation& operation(std::uint64_t sequence) { return operations_[sequence % slots_per_lane]; }
   const Operation& operation(std::uint64_t sequence) const { return operations_[sequence % slots_per_lane]; }

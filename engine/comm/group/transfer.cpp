@@ -40,8 +40,10 @@ std::int64_t Transfer::size() const {
 void Transfer::load_staging() const {
   std::byte* staging = peers[me];
   switch (op) {
-    case Op::barrier: return;
-    case Op::all_reduce: return copy_bytes(staging, send + bytes(begin()), bytes(size()));
+    case Op::barrier:
+      return;
+    case Op::all_reduce:
+      return copy_bytes(staging, send + bytes(begin()), bytes(size()));
     case Op::all_gather:
       return copy_bytes(staging, send + bytes(static_cast<std::int64_t>(me) * count + begin()), bytes(size()));
     case Op::broadcast:
@@ -59,13 +61,19 @@ void Transfer::load_staging() const {
 
 void Transfer::work() {
   switch (op) {
-    case Op::barrier: return;
-    case Op::all_reduce: return all_reduce();
-    case Op::reduce_scatter: return reduce_scatter();
-    case Op::all_gather: return all_gather();
-    case Op::all_to_all: return all_to_all();
+    case Op::barrier:
+      return;
+    case Op::all_reduce:
+      return all_reduce();
+    case Op::reduce_scatter:
+      return reduce_scatter();
+    case Op::all_gather:
+      return all_gather();
+    case Op::all_to_all:
+      return all_to_all();
     case Op::broadcast:
-    case Op::send_recv: return spread(root);
+    case Op::send_recv:
+      return spread(root);
   }
 }
 

@@ -15,8 +15,8 @@ struct Transfer {
   Op op = Op::barrier;
   DType dtype = DType::f32;
   std::int64_t count = 0;
-  std::size_t root = 0;         ///< participant
-  std::size_t me = 0;           ///< participant
+  std::size_t root = 0;             ///< participant
+  std::size_t me = 0;               ///< participant
   const std::byte* send = nullptr;  ///< what this rank gives; for in-place operations equal to `recv`
   std::byte* recv = nullptr;
 

@@ -43,7 +43,8 @@ class TreeSum {
       const std::int64_t size = std::min(block, count - start);
       add_range(0, sources_.size(), start, size, 0);
       std::array<Stored, block> result;
-      for (std::int64_t i = 0; i < size; ++i) store(partial_[0][static_cast<std::size_t>(i)], &result[static_cast<std::size_t>(i)]);
+      for (std::int64_t i = 0; i < size; ++i)
+        store(partial_[0][static_cast<std::size_t>(i)], &result[static_cast<std::size_t>(i)]);
       for (std::byte* out : outs) {
         std::memcpy(out + start * static_cast<std::int64_t>(sizeof(Stored)), result.data(),
                     static_cast<std::size_t>(size) * sizeof(Stored));
@@ -84,20 +85,28 @@ class TreeSum {
 }  // namespace
 
 bool is_summable(DType dtype) {
-  return dtype == DType::f32 || dtype == DType::f64 || dtype == DType::bf16 || dtype == DType::i32 || dtype == DType::i64;
+  return dtype == DType::f32 || dtype == DType::f64 || dtype == DType::bf16 || dtype == DType::i32 ||
+         dtype == DType::i64;
 }
 
-void tree_sum(gsl::span<const std::byte* const> sources, gsl::span<std::byte* const> outs, std::int64_t count, DType dtype) {
+void tree_sum(gsl::span<const std::byte* const> sources, gsl::span<std::byte* const> outs, std::int64_t count,
+              DType dtype) {
   switch (dtype) {
-    case DType::f32: return TreeSum<float, float>(sources).run(outs, count);
-    case DType::f64: return TreeSum<double, double>(sources).run(outs, count);
-    case DType::bf16: return TreeSum<Bf16, float>(sources).run(outs, count);
-    case DType::i32: return TreeSum<std::uint32_t, std::uint32_t>(sources).run(outs, count);
-    case DType::i64: return TreeSum<std::uint64_t, std::uint64_t>(sources).run(outs, count);
+    case DType::f32:
+      return TreeSum<float, float>(sources).run(outs, count);
+    case DType::f64:
+      return TreeSum<double, double>(sources).run(outs, count);
+    case DType::bf16:
+      return TreeSum<Bf16, float>(sources).run(outs, count);
+    case DType::i32:
+      return TreeSum<std::uint32_t, std::uint32_t>(sources).run(outs, count);
+    case DType::i64:
+      return TreeSum<std::uint64_t, std::uint64_t>(sources).run(outs, count);
     case DType::f16:
     case DType::u8:
     case DType::u16:
-    case DType::boolean: break;
+    case DType::boolean:
+      break;
   }
   Expects(is_summable(dtype));
 }

@@ -12,8 +12,8 @@ namespace {
 /// Threads see each other's memory, so everything is addressed directly.
 class LocalCommunicator final : public group::GroupCommunicator {
  public:
-  LocalCommunicator(Rank rank, std::int64_t world_size, const group::Board& board, std::shared_ptr<device::Memory> memory,
-                    Duration timeout)
+  LocalCommunicator(Rank rank, std::int64_t world_size, const group::Board& board,
+                    std::shared_ptr<device::Memory> memory, Duration timeout)
       : GroupCommunicator(rank, world_size, board, timeout), memory_(std::move(memory)) {}
   ~LocalCommunicator() override { leave(); }
 
@@ -47,7 +47,8 @@ Result<std::vector<std::unique_ptr<Communicator>>> make_local_communicators(std:
   std::vector<std::unique_ptr<Communicator>> ranks;
   for (std::int64_t rank = 0; rank < world_size; ++rank) {
     board.member(rank).state.store(static_cast<std::uint32_t>(group::MemberState::joined), std::memory_order_release);
-    ranks.push_back(std::make_unique<LocalCommunicator>(Rank{static_cast<std::uint32_t>(rank)}, world_size, board, shared, timeout));
+    ranks.push_back(std::make_unique<LocalCommunicator>(Rank{static_cast<std::uint32_t>(rank)}, world_size, board,
+                                                        shared, timeout));
   }
   return ranks;
 }

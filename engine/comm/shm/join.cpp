@@ -46,8 +46,9 @@ Result<Joined> find(const ShmOptions& options, const group::Layout& layout, Dead
       const auto& control = *reinterpret_cast<const group::Control*>(head->data());
       if (control.magic.load(std::memory_order_acquire) == magic) {
         if (control.world_size != static_cast<std::uint64_t>(options.world_size)) {
-          return fail(ErrorCode::invalid_argument, fmt::format("rank {} expects {} ranks, rank 0 expects {}",
-                                                               options.rank.value, options.world_size, control.world_size));
+          return fail(ErrorCode::invalid_argument,
+                      fmt::format("rank {} expects {} ranks, rank 0 expects {}", options.rank.value, options.world_size,
+                                  control.world_size));
         }
         DTJ_TRY_ASSIGN(auto mapping, segment->map(0, layout.total_bytes()));
         return Joined{std::move(*segment), std::move(mapping)};
@@ -79,7 +80,8 @@ Status enter(const ShmOptions& options, const group::Board& board) {
 
 bool is_absent(const group::Board& board, std::int64_t rank) {
   const std::uint32_t state = board.member(rank).state.load(std::memory_order_acquire);
-  return state != static_cast<std::uint32_t>(group::MemberState::joined) && state != static_cast<std::uint32_t>(group::MemberState::left);
+  return state != static_cast<std::uint32_t>(group::MemberState::joined) &&
+         state != static_cast<std::uint32_t>(group::MemberState::left);
 }
 
 Status wait_for_all(const ShmOptions& options, const group::Board& board, Deadline deadline) {
@@ -97,7 +99,8 @@ Status wait_for_all(const ShmOptions& options, const group::Board& board, Deadli
       }
     }
     if (Clock::now() >= deadline) {
-      auto late = too_late(options, fmt::format("{} {} did not arrive", missing.size() == 1 ? "rank" : "ranks", fmt::join(missing, ", ")));
+      auto late = too_late(options, fmt::format("{} {} did not arrive", missing.size() == 1 ? "rank" : "ranks",
+                                                fmt::join(missing, ", ")));
       board.fail(late.value().code, late.value().message);
     }
     board.sleep(seen, std::chrono::milliseconds(50));
@@ -112,8 +115,10 @@ bool has_ended(const group::Board& board, std::int64_t rank) {
 }
 
 Result<Joined> join(const ShmOptions& options) {
-  if (options.world_size < 1 || options.world_size > group::max_world_size || options.rank.value >= options.world_size) {
-    return fail(ErrorCode::invalid_argument, fmt::format("rank {} in a group of {}", options.rank.value, options.world_size));
+  if (options.world_size < 1 || options.world_size > group::max_world_size ||
+      options.rank.value >= options.world_size) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("rank {} in a group of {}", options.rank.value, options.world_size));
   }
   const group::Layout layout(options.world_size, true);
   const Deadline deadline = Clock::now() + options.timeout;

@@ -56,7 +56,8 @@ bool has_ended(const ProcessId& process) {
   const auto stat = read_stat(process.pid);
   // Without /proc only the signal can tell.
   if (!stat) return false;
-  return stat->state == 'Z' || stat->state == 'X' || (process.start_time != 0 && stat->start_time != process.start_time);
+  return stat->state == 'Z' || stat->state == 'X' ||
+         (process.start_time != 0 && stat->start_time != process.start_time);
 }
 
 }  // namespace dtj::comm::shm

@@ -48,20 +48,23 @@ std::int64_t Segment::size() const {
 
 Status Segment::extend(std::int64_t size) const {
   if (size <= this->size() || ::ftruncate(fd_, size) == 0) return {};
-  return fail(ErrorCode::out_of_memory, fmt::format("cannot extend shared memory to {}: {}", to_string(Bytes{size}), std::strerror(errno)));
+  return fail(ErrorCode::out_of_memory,
+              fmt::format("cannot extend shared memory to {}: {}", to_string(Bytes{size}), std::strerror(errno)));
 }
 
 Status Segment::reserve(std::int64_t offset, std::int64_t size) const {
   int error = EINTR;
   while (error == EINTR) error = ::posix_fallocate(fd_, offset, size);
   if (error == 0) return {};
-  return fail(ErrorCode::out_of_memory, fmt::format("cannot take {} of shared memory (/dev/shm): {}", to_string(Bytes{size}), std::strerror(error)));
+  return fail(ErrorCode::out_of_memory, fmt::format("cannot take {} of shared memory (/dev/shm): {}",
+                                                    to_string(Bytes{size}), std::strerror(error)));
 }
 
 Result<std::unique_ptr<Mapping>> Segment::map(std::int64_t offset, std::int64_t size) const {
   void* data = ::mmap(nullptr, static_cast<std::size_t>(size), PROT_READ | PROT_WRITE, MAP_SHARED, fd_, offset);
   if (data == MAP_FAILED) {
-    return fail(ErrorCode::out_of_memory, fmt::format("cannot map {} of shared memory: {}", to_string(Bytes{size}), std::strerror(errno)));
+    return fail(ErrorCode::out_of_memory,
+                fmt::format("cannot map {} of shared memory: {}", to_string(Bytes{size}), std::strerror(errno)));
   }
   return std::make_unique<Mapping>(static_cast<std::byte*>(data), static_cast<std::size_t>(size));
 }

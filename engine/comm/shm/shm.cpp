@@ -84,7 +84,8 @@ Status ShmCommunicator::agree_on_size(Bytes size) {
   DTJ_TRY(all_gather(sizes.data(), 1, DType::i64));
   for (std::size_t peer = 0; peer < sizes.size(); ++peer) {
     if (sizes[peer] == sizes[0]) continue;
-    const std::string reason = fmt::format("shared allocation: rank 0 asks for {} bytes, rank {} for {}", sizes[0], peer, sizes[peer]);
+    const std::string reason =
+        fmt::format("shared allocation: rank 0 asks for {} bytes, rank {} for {}", sizes[0], peer, sizes[peer]);
     board().fail(ErrorCode::invalid_argument, reason);
     return board().status();
   }
@@ -130,8 +131,8 @@ Result<std::unique_ptr<Communicator>> make_shm_communicator(const ShmOptions& op
   auto joined = shm::join(options);
   if (!joined) return fail_with(std::move(joined.error()), fmt::format("rank {}", options.rank.value));
   const group::Board board(joined->mapping->data(), group::Layout(options.world_size, true));
-  return std::unique_ptr<Communicator>(std::make_unique<ShmCommunicator>(options.rank, options.world_size, board,
-                                                                        std::move(*joined), options.timeout));
+  return std::unique_ptr<Communicator>(
+      std::make_unique<ShmCommunicator>(options.rank, options.world_size, board, std::move(*joined), options.timeout));
 }
 
 }  // namespace dtj::comm

@@ -29,7 +29,8 @@ bool HostGemm::Bf16Library::is_supported() {
   return isa == dnnl::cpu_isa::avx512_core_bf16 || isa == dnnl::cpu_isa::avx512_core_amx;
 }
 
-HostGemm::Bf16Library::Product HostGemm::Bf16Library::make(const plan::GemmStep& step, const Tile& tile, DType c_dtype) {
+HostGemm::Bf16Library::Product HostGemm::Bf16Library::make(const plan::GemmStep& step, const Tile& tile,
+                                                           DType c_dtype) {
   const auto c_type = c_dtype == DType::f32 ? memory::data_type::f32 : memory::data_type::bf16;
   const auto a_md = describe(tile.m, step.k, step.lda, step.trans_a, memory::data_type::bf16);
   const auto b_md = describe(step.k, tile.n, step.ldb, step.trans_b, memory::data_type::bf16);
@@ -42,8 +43,11 @@ HostGemm::Bf16Library::Product HostGemm::Bf16Library::make(const plan::GemmStep&
     attr.set_post_ops(ops);
   }
   const dnnl::matmul::primitive_desc desc(dnnl::matmul::desc(a_md, b_md, c_md), attr, engine_);
-  Product product{dnnl::matmul(desc), memory(a_md, engine_, DNNL_MEMORY_NONE), memory(b_md, engine_, DNNL_MEMORY_NONE),
-                  memory(c_md, engine_, DNNL_MEMORY_NONE), {}};
+  Product product{dnnl::matmul(desc),
+                  memory(a_md, engine_, DNNL_MEMORY_NONE),
+                  memory(b_md, engine_, DNNL_MEMORY_NONE),
+                  memory(c_md, engine_, DNNL_MEMORY_NONE),
+                  {}};
   product.args = {{DNNL_ARG_SRC, product.a},
                   {DNNL_ARG_WEIGHTS, product.b},
                   {DNNL_ARG_DST, product.c},
@@ -55,8 +59,8 @@ void HostGemm::Bf16Library::run_tile(int worker_index, const plan::GemmStep& ste
                                      const void* a, const void* b, void* c) {
   ::omp_set_num_threads(1);
   Worker& worker = workers_[static_cast<std::size_t>(worker_index)];
-  const Key key{tile.m,       tile.n,       step.k,          step.lda, step.ldb, step.ldc, step.trans_a,
-                step.trans_b, step.accumulate, c_dtype};
+  const Key key{tile.m,   tile.n,       step.k,       step.lda,        step.ldb,
+                step.ldc, step.trans_a, step.trans_b, step.accumulate, c_dtype};
   auto found = worker.products.find(key);
   if (found == worker.products.end()) found = worker.products.emplace(key, make(step, tile, c_dtype)).first;
   Product& product = found->second;

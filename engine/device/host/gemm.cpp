@@ -63,7 +63,8 @@ Status HostGemm::run(const plan::GemmStep& step, DType a_dtype, DType c_dtype, c
   const bool is_bf16 = a_dtype == DType::bf16 && (c_dtype == DType::f32 || c_dtype == DType::bf16);
   const bool is_rounded = a_dtype == DType::f32 && c_dtype == DType::bf16;
   if (!is_f32 && !is_bf16 && !is_rounded) {
-    return fail(ErrorCode::unimplemented, fmt::format("host gemm of {} into {}", to_string(a_dtype), to_string(c_dtype)));
+    return fail(ErrorCode::unimplemented,
+                fmt::format("host gemm of {} into {}", to_string(a_dtype), to_string(c_dtype)));
   }
   if (step.batch == 0 || step.m == 0 || step.n == 0) return {};
   if (step.k == 0) {
@@ -83,11 +84,13 @@ Status HostGemm::run(const plan::GemmStep& step, DType a_dtype, DType c_dtype, c
   auto* rounded = static_cast<std::uint16_t*>(c);
   const Layout c_layout{step.batch, step.m, step.n, step.ldc, step.stride_c};
   if (step.accumulate) {
-    for_each_row(pool_, c_layout, [&](std::int64_t from, std::int64_t to) { bf16_to_f32(rounded + from, dense + to, step.n); });
+    for_each_row(pool_, c_layout,
+                 [&](std::int64_t from, std::int64_t to) { bf16_to_f32(rounded + from, dense + to, step.n); });
   }
   DTJ_TRY(run_f32(step, {static_cast<const float*>(a), static_cast<const float*>(b), dense, step.lda, step.ldb, step.n,
                          step.stride_a, step.stride_b, step.m * step.n}));
-  for_each_row(pool_, c_layout, [&](std::int64_t to, std::int64_t from) { f32_to_bf16(dense + from, rounded + to, step.n); });
+  for_each_row(pool_, c_layout,
+               [&](std::int64_t to, std::int64_t from) { f32_to_bf16(dense + from, rounded + to, step.n); });
   return {};
 }
 
@@ -102,8 +105,8 @@ Status HostGemm::run_f32(const plan::GemmStep& step, const Operands& operands) {
       const float* b = operands.b + tile.batch * operands.stride_b + (step.trans_b ? tile.n0 * operands.ldb : tile.n0);
       float* c = operands.c + tile.batch * operands.stride_c + tile.m0 * operands.ldc + tile.n0;
       const dnnl_status_t status =
-          ::dnnl_sgemm(step.trans_a ? 'T' : 'N', step.trans_b ? 'T' : 'N', tile.m, tile.n, step.k, 1.0f, a, operands.lda,
-                       b, operands.ldb, step.accumulate ? 1.0f : 0.0f, c, operands.ldc);
+          ::dnnl_sgemm(step.trans_a ? 'T' : 'N', step.trans_b ? 'T' : 'N', tile.m, tile.n, step.k, 1.0f, a,
+                       operands.lda, b, operands.ldb, step.accumulate ? 1.0f : 0.0f, c, operands.ldc);
       if (status != dnnl_success) failure.store(status, std::memory_order_relaxed);
     }
   };
@@ -125,8 +128,10 @@ Status HostGemm::run_converted(const plan::GemmStep& step, DType c_dtype, const 
   auto* dense_b = reinterpret_cast<float*>(scratch_b_.data());
   const auto* narrow_a = static_cast<const std::uint16_t*>(a);
   const auto* narrow_b = static_cast<const std::uint16_t*>(b);
-  for_each_row(pool_, a_layout, [&](std::int64_t from, std::int64_t to) { bf16_to_f32(narrow_a + from, dense_a + to, a_layout.cols); });
-  for_each_row(pool_, b_layout, [&](std::int64_t from, std::int64_t to) { bf16_to_f32(narrow_b + from, dense_b + to, b_layout.cols); });
+  for_each_row(pool_, a_layout,
+               [&](std::int64_t from, std::int64_t to) { bf16_to_f32(narrow_a + from, dense_a + to, a_layout.cols); });
+  for_each_row(pool_, b_layout,
+               [&](std::int64_t from, std::int64_t to) { bf16_to_f32(narrow_b + from, dense_b + to, b_layout.cols); });
 
   plan::GemmStep dense = step;
   dense.lda = a_layout.cols;

@@ -12,8 +12,8 @@
 
 namespace dtj::device {
 
-/// Matrix products through oneDNN. The product is cut into output tiles by its shape alone, so the bits do not depend on
-/// the number of workers; each tile is one single-threaded library call.
+/// Matrix products through oneDNN. The product is cut into output tiles by its shape alone, so the bits do not depend
+/// on the number of workers; each tile is one single-threaded library call.
 class HostGemm {
  public:
   explicit HostGemm(WorkerPool& pool);

@@ -23,7 +23,8 @@ class HostDevice final : public Device {
     pool_->run(work_items, grain, [&body](int, std::int64_t begin, std::int64_t end) { body(begin, end); });
   }
 
-  Status gemm(const plan::GemmStep& step, DType a_dtype, DType c_dtype, const void* a, const void* b, void* c) override {
+  Status gemm(const plan::GemmStep& step, DType a_dtype, DType c_dtype, const void* a, const void* b,
+              void* c) override {
     return gemm_.run(step, a_dtype, c_dtype, a, b, c);
   }
 

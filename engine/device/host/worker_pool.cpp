@@ -40,7 +40,8 @@ Status pin(pthread_t thread, int core) {
   if (core >= 0 && core < CPU_SETSIZE) CPU_SET(core, &set);
   const int error = ::pthread_setaffinity_np(thread, sizeof(set), &set);
   if (error == 0) return {};
-  return fail(ErrorCode::invalid_argument, fmt::format("cannot pin a worker to core {}: {}", core, std::strerror(error)));
+  return fail(ErrorCode::invalid_argument,
+              fmt::format("cannot pin a worker to core {}: {}", core, std::strerror(error)));
 }
 
 }  // namespace

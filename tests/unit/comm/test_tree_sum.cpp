@@ -29,7 +29,8 @@ TEST_CASE("tree_sum: adds neighbours first", "[unit][comm]") {
   const float big = 0x1p24f;
   // From left to right: ((big + 1) + 1) + ... = big. In the tree (big + 1) + (1 + 1) = big + 2.
   CHECK(sum<float>({big, 1, 1, 1}, 1, DType::f32)[0] == big + 2);
-  // ((big + 1) + (1 + 1)) + 1 with five, where the last tie goes up to the even value; ((big + 1) + (1 + 1)) + (1 + 1) with six.
+  // ((big + 1) + (1 + 1)) + 1 with five, where the last tie goes up to the even value; ((big + 1) + (1 + 1)) + (1 + 1)
+  // with six.
   CHECK(sum<float>({big, 1, 1, 1, 1}, 1, DType::f32)[0] == big + 4);
   CHECK(sum<float>({big, 1, 1, 1, 1, 1}, 1, DType::f32)[0] == big + 4);
   CHECK(sum<float>({1, 1, big}, 1, DType::f32)[0] == big + 2);
@@ -39,7 +40,8 @@ TEST_CASE("tree_sum: any number of elements and sources", "[unit][comm]") {
   for (const std::int64_t count : {0, 1, 255, 256, 257, 1000}) {
     for (std::size_t num = 1; num <= 17; ++num) {
       const std::vector<double> values(num, 0.5);
-      CHECK(sum(values, count, DType::f64) == std::vector<double>(static_cast<std::size_t>(count), 0.5 * static_cast<double>(num)));
+      CHECK(sum(values, count, DType::f64) ==
+            std::vector<double>(static_cast<std::size_t>(count), 0.5 * static_cast<double>(num)));
     }
   }
 }

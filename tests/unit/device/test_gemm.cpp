@@ -48,7 +48,8 @@ struct Problem {
 };
 
 /// Leading dimensions and strides with gaps, to catch code that assumes dense operands.
-Problem make_problem(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k, int flags, DType in, DType out) {
+Problem make_problem(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k, int flags, DType in,
+                     DType out) {
   Problem problem{{}, in, out};
   plan::GemmStep& step = problem.step;
   step.batch = batch, step.m = m, step.n = n, step.k = k;
@@ -123,7 +124,8 @@ std::unique_ptr<device::Device> host(int threads) {
 struct Types {
   DType in, out;
 };
-constexpr Types all_types[] = {{DType::f32, DType::f32}, {DType::bf16, DType::f32}, {DType::bf16, DType::bf16}, {DType::f32, DType::bf16}};
+constexpr Types all_types[] = {
+    {DType::f32, DType::f32}, {DType::bf16, DType::f32}, {DType::bf16, DType::bf16}, {DType::f32, DType::bf16}};
 
 }  // namespace
 
@@ -141,9 +143,17 @@ TEST_CASE("gemm: transpositions, accumulation, gaps, repeated operands", "[unit]
 TEST_CASE("gemm: sizes 0, 1, odd and larger than a tile", "[unit][device]") {
   const auto device = host(3);
   for (const Types types : all_types) {
-    for (const auto& [batch, m, n, k] : std::vector<std::array<std::int64_t, 4>>{
-             {1, 0, 5, 3}, {1, 4, 0, 3}, {0, 4, 5, 3}, {1, 4, 5, 0}, {2, 4, 5, 0}, {1, 1, 1, 1}, {1, 1, 300, 17},
-             {1, 300, 1, 17}, {1, 401, 33, 12}, {1, 33, 401, 12}, {20, 16, 8, 8}}) {
+    for (const auto& [batch, m, n, k] : std::vector<std::array<std::int64_t, 4>>{{1, 0, 5, 3},
+                                                                                 {1, 4, 0, 3},
+                                                                                 {0, 4, 5, 3},
+                                                                                 {1, 4, 5, 0},
+                                                                                 {2, 4, 5, 0},
+                                                                                 {1, 1, 1, 1},
+                                                                                 {1, 1, 300, 17},
+                                                                                 {1, 300, 1, 17},
+                                                                                 {1, 401, 33, 12},
+                                                                                 {1, 33, 401, 12},
+                                                                                 {20, 16, 8, 8}}) {
       for (const int flags : {0, 4, 8 + 2}) {
         INFO(batch << " " << m << " " << n << " " << k << " flags " << flags);
         const Problem problem = make_problem(batch, m, n, k, flags, types.in, types.out);
@@ -157,7 +167,8 @@ TEST_CASE("gemm: the number of threads does not change the bits", "[unit][device
   const auto one = host(1);
   const auto four = host(4);
   for (const Types types : all_types) {
-    for (const auto& [batch, m, n, k] : std::vector<std::array<std::int64_t, 4>>{{1, 500, 260, 70}, {1, 260, 900, 33}, {6, 130, 64, 64}}) {
+    for (const auto& [batch, m, n, k] :
+         std::vector<std::array<std::int64_t, 4>>{{1, 500, 260, 70}, {1, 260, 900, 33}, {6, 130, 64, 64}}) {
       const Problem problem = make_problem(batch, m, n, k, 2, types.in, types.out);
       CHECK(run(*one, problem).c.bytes == run(*four, problem).c.bytes);
     }

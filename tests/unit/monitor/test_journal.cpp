@@ -76,7 +76,8 @@ TEST_CASE("journal: a writer never shows a reader half an update", "[unit][monit
   REQUIRE(journal);
   const pid_t child = ::fork();
   if (child == 0) {
-    for (std::uint32_t i = 0;; ++i) (*journal)->set_plan_step(i, std::string(1 + i % 50, static_cast<char>('a' + i % 26)));
+    for (std::uint32_t i = 0;; ++i)
+      (*journal)->set_plan_step(i, std::string(1 + i % 50, static_cast<char>('a' + i % 26)));
   }
   int torn = 0;
   for (int i = 0; i < 2000; ++i) {

@@ -38,8 +38,14 @@ TEST_CASE("verify: every fault is named", "[unit][plan]") {
       {"leave the", [](auto& p) { p.buffers[1].offset = -64; }},
       {"not a multiple", [](auto& p) { p.buffers[0].offset = 4; }},
       {"do not match", [](auto& p) { p.buffers[0].size = 71; }},
-      {"do not match", [](auto& p) { p.buffers[0].shape = {huge, huge}; }},
-      {"do not match", [](auto& p) { p.buffers[0].shape = {-6, -3}; }},
+      {"do not match",
+       [](auto& p) {
+         p.buffers[0].shape = {huge, huge};
+       }},
+      {"do not match",
+       [](auto& p) {
+         p.buffers[0].shape = {-6, -3};
+       }},
       {"arena persistent", [](auto& p) { p.arena_bytes[0] = -1; }},
       {"overlap", [](auto& p) { p.buffers[1].offset = 0; }},
       {"two tensors named", [](auto& p) { p.buffers[1].name = "weight"; }},
@@ -64,7 +70,8 @@ TEST_CASE("verify: every fault is named", "[unit][plan]") {
       {"one place", [](auto& p) { step<GemmStep>(p, 1).batch = 2; }},
       {"gemm of i32", [](auto& p) { step<GemmStep>(p, 1).a = BufferId{4}; }},
       {"gather_rows needs", [](auto& p) { step<BuiltinStep>(p, 0).args.pop_back(); }},
-      {"argmax_last needs", [](auto& p) { std::swap(step<BuiltinStep>(p, 2).args[0], step<BuiltinStep>(p, 2).args[1]); }},
+      {"argmax_last needs",
+       [](auto& p) { std::swap(step<BuiltinStep>(p, 2).args[0], step<BuiltinStep>(p, 2).args[1]); }},
       {"scatter_add_rows needs", [](auto& p) { step<BuiltinStep>(p, 5).args[1] = step<BuiltinStep>(p, 5).args[2]; }},
       {"copy of", [](auto& p) { std::get<CopyStep>(p.update.steps[0].what).to = BufferId{3}; }},
       {"never waited for", [](auto& p) { p.micro_only.steps.pop_back(); }},

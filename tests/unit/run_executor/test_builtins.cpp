@@ -37,7 +37,16 @@ TEST_CASE("gather_rows: copies the named rows", "[unit][run]") {
     std::iota(table.begin(), table.end(), 0.0f);
     const std::vector<std::int32_t> index{5, 0, 3, 3};
     std::vector<float> out(static_cast<std::size_t>(4 * columns), -1);
-    BuiltinCall call{plan::BuiltinOp::gather_rows, DType::f32, DType::f32, bytes(table), index.data(), bytes(out), 4, 6, columns, {}};
+    BuiltinCall call{plan::BuiltinOp::gather_rows,
+                     DType::f32,
+                     DType::f32,
+                     bytes(table),
+                     index.data(),
+                     bytes(out),
+                     4,
+                     6,
+                     columns,
+                     {}};
     REQUIRE(run::run_builtin(call, *device));
     for (std::int64_t row = 0; row < 4; ++row) {
       for (std::int64_t column = 0; column < columns; ++column) {
@@ -51,10 +60,21 @@ TEST_CASE("gather_rows: copies the named rows", "[unit][run]") {
 TEST_CASE("gather_rows, scatter_add_rows: an index out of range names value and row", "[unit][run]") {
   const auto device = host(2);
   std::vector<float> table(12), rows(8);
-  for (const std::int32_t wrong : {-1, 3, std::numeric_limits<std::int32_t>::max(), std::numeric_limits<std::int32_t>::min()}) {
+  for (const std::int32_t wrong :
+       {-1, 3, std::numeric_limits<std::int32_t>::max(), std::numeric_limits<std::int32_t>::min()}) {
     const std::vector<std::int32_t> index{2, wrong};
-    BuiltinCall gather{plan::BuiltinOp::gather_rows, DType::f32, DType::f32, bytes(table), index.data(), bytes(rows), 2, 3, 4, {}};
-    BuiltinCall scatter{plan::BuiltinOp::scatter_add_rows, DType::f32, DType::f32, bytes(rows), index.data(), bytes(table), 2, 3, 4, {}};
+    BuiltinCall gather{
+        plan::BuiltinOp::gather_rows, DType::f32, DType::f32, bytes(table), index.data(), bytes(rows), 2, 3, 4, {}};
+    BuiltinCall scatter{plan::BuiltinOp::scatter_add_rows,
+                        DType::f32,
+                        DType::f32,
+                        bytes(rows),
+                        index.data(),
+                        bytes(table),
+                        2,
+                        3,
+                        4,
+                        {}};
     for (BuiltinCall* call : {&gather, &scatter}) {
       const auto status = run::run_builtin(*call, *device);
       REQUIRE_FALSE(status);
@@ -79,19 +99,23 @@ TEST_CASE("scatter_add_rows: adds in order, for any number of threads", "[unit][
     for (std::int64_t i = 0; i < num; ++i) {
       for (std::int64_t c = 0; c < columns; ++c) {
         const auto at = static_cast<std::size_t>(i * columns + c);
-        expected[static_cast<std::size_t>(index[static_cast<std::size_t>(i)] * columns + c)] += in == DType::f32 ? grad[at] : bf16_to_f32(narrow[at]);
+        expected[static_cast<std::size_t>(index[static_cast<std::size_t>(i)] * columns + c)] +=
+            in == DType::f32 ? grad[at] : bf16_to_f32(narrow[at]);
       }
     }
     for (const int threads : {1, 3}) {
       const auto device = host(threads);
       std::vector<float> out(expected.size(), 99);
       const std::byte* data = in == DType::f32 ? bytes(std::as_const(grad)) : bytes(std::as_const(narrow));
-      BuiltinCall wide{plan::BuiltinOp::scatter_add_rows, in, DType::f32, data, index.data(), bytes(out), num, rows, columns, {}};
+      BuiltinCall wide{
+          plan::BuiltinOp::scatter_add_rows, in, DType::f32, data, index.data(), bytes(out), num, rows, columns, {}};
       REQUIRE(run::run_builtin(wide, *device));
       CHECK(out == expected);
 
       std::vector<std::uint16_t> rounded(expected.size(), 99);
-      BuiltinCall slim{plan::BuiltinOp::scatter_add_rows, in, DType::bf16, data, index.data(), bytes(rounded), num, rows, columns, std::vector<float>(expected.size())};
+      BuiltinCall slim{
+          plan::BuiltinOp::scatter_add_rows,  in, DType::bf16, data, index.data(), bytes(rounded), num, rows, columns,
+          std::vector<float>(expected.size())};
       REQUIRE(run::run_builtin(slim, *device));
       std::size_t wrong = 0;
       for (std::size_t i = 0; i < rounded.size(); ++i) wrong += rounded[i] != f32_to_bf16(expected[i]);
@@ -103,7 +127,8 @@ TEST_CASE("scatter_add_rows: adds in order, for any number of threads", "[unit][
 TEST_CASE("scatter_add_rows: no indices give zeros", "[unit][run]") {
   const auto device = host(1);
   std::vector<float> out(6, 5), grad;
-  BuiltinCall call{plan::BuiltinOp::scatter_add_rows, DType::f32, DType::f32, bytes(grad), nullptr, bytes(out), 0, 3, 2, {}};
+  BuiltinCall call{
+      plan::BuiltinOp::scatter_add_rows, DType::f32, DType::f32, bytes(grad), nullptr, bytes(out), 0, 3, 2, {}};
   REQUIRE(run::run_builtin(call, *device));
   CHECK(out == std::vector<float>(6, 0));
 }

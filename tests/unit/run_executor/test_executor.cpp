@@ -37,7 +37,8 @@ struct RankUnderTest {
 };
 
 // Buffers of sample_plan by position.
-constexpr std::uint32_t weight = 0, moment = 1, grad = 2, loss = 3, tokens = 4, rows = 6, product = 7, best = 8, ones = 9;
+constexpr std::uint32_t weight = 0, moment = 1, grad = 2, loss = 3, tokens = 4, rows = 6, product = 7, best = 8,
+                        ones = 9;
 
 /// The sample for one rank; its kernel runs in one piece.
 ExecutionPlan single_rank_plan() {
@@ -113,7 +114,8 @@ TEST_CASE("executor: an error carries the step, its label and its line", "[unit]
   const auto status = rank.executor->run(plan.micro_only);
   REQUIRE_FALSE(status);
   CHECK(status.error().code == ErrorCode::invalid_argument);
-  CHECK(status.error().to_string() == "index 6 in row 2 is outside [0, 6) (program `micro_only` step 0 `embedding` at job.dtj:12)");
+  CHECK(status.error().to_string() ==
+        "index 6 in row 2 is outside [0, 6) (program `micro_only` step 0 `embedding` at job.dtj:12)");
 }
 
 TEST_CASE("executor: a failed collective is named", "[unit][run]") {

@@ -64,7 +64,11 @@ TEST_CASE("resume: a time interval saves at the same steps on all ranks", "[unit
   options.checkpoint_every = {{1e-6, ProgressUnit::time}};
   const auto runs = run_ranks(options, until(4));
   REQUIRE((runs[0].summary && runs[1].summary));
-  CHECK(runs[0].checkpoints.size() == 5);  // steps 0 to 4
+  std::vector<std::int64_t> steps;
+  for (const auto& report : runs[0].checkpoints) {
+    if (report.step > 0) steps.push_back(report.step);  // the first boundary may come before the interval is over
+  }
+  CHECK(steps == std::vector<std::int64_t>{1, 2, 3, 4});
 }
 
 TEST_CASE("resume: a request on one rank preempts all at one step, with a checkpoint", "[unit][run]") {
