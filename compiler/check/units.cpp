@@ -1,6 +1,7 @@
 #include "compiler/check/units.hpp"
 
 #include <fmt/format.h>
+#include <gsl/assert>
 
 #include <algorithm>
 #include <array>
@@ -134,16 +135,21 @@ std::string spell(double number) {
 }
 
 std::string spell(Quantity quantity) {
+  if (quantity.amount == 0) return "0" + std::string(base_spelling(quantity.kind));
+  // 1e-3 is no binary number: multiplying by its inverse is exact where dividing by it is not.
+  const auto in_unit = [&](const UnitRow& row) {
+    return row.factor < 1 ? quantity.amount * std::round(1.0 / row.factor) : quantity.amount / row.factor;
+  };
+  const UnitRow* base = nullptr;
   const UnitRow* best = nullptr;
   for (const UnitRow& row : unit_rows) {
-    if (row.kind != quantity.kind) continue;
-    const bool counts_in_base = quantity.kind == UnitKind::tok || quantity.kind == UnitKind::bytes;
-    if (best != nullptr && quantity.kind == UnitKind::tok && row.factor > 1) continue;
-    if (best == nullptr || row.factor == 1) best = &row;
-    if (row.factor > best->factor && is_whole(quantity.amount / row.factor) && (quantity.amount != 0 || !counts_in_base)) best = &row;
+    if (row.kind != quantity.kind || (quantity.kind == UnitKind::tok && row.factor > 1)) continue;
+    if (base == nullptr || row.factor == 1) base = &row;
+    if (is_whole(in_unit(row)) && (best == nullptr || row.factor > best->factor)) best = &row;
   }
-  if (best == nullptr || quantity.amount == 0) return fmt::format("{}{}", spell(quantity.amount), base_spelling(quantity.kind));
-  return spell(quantity.amount / best->factor) + std::string(best->spelling);
+  if (best == nullptr) best = base;
+  Expects(best != nullptr);
+  return spell(in_unit(*best)) + std::string(best->spelling);
 }
 
 std::string describe(UnitKind kind) {

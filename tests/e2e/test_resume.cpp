@@ -7,11 +7,20 @@ using namespace dtj::test;
 
 namespace {
 
+constexpr int num_steps = 4000;
+
+std::uintmax_t size_of(const std::string& path) {
+  std::error_code absent;
+  const auto size = std::filesystem::file_size(path, absent);
+  return absent ? 0 : size;
+}
+
 MlpJob resumable(int ranks) {
   MlpJob job;
   job.ranks = ranks;
-  job.steps = 2000;
-  job.checkpoint_every = 100;
+  job.steps = num_steps;
+  job.global_batch = 128;
+  job.checkpoint_every = 150;
   job.with_eval = false;
   return job;
 }
@@ -23,17 +32,17 @@ TEST_CASE("resume: a run killed anywhere ends with the bits of one that never st
     Workspace undisturbed(resumable(ranks));
     REQUIRE(undisturbed.run().exit_code == 0);
     const auto expected = read_losses(undisturbed.metrics);
-    const std::string expected_shards = read_shards(undisturbed.out, 2000);
-    REQUIRE(expected.size() == 2000);
+    const std::string expected_shards = read_shards(undisturbed.out, num_steps);
+    REQUIRE(expected.size() == num_steps);
     REQUIRE_FALSE(expected_shards.empty());
 
     std::mt19937 random(7 + unsigned(ranks));
     Workspace space(resumable(ranks));
     for (int kills = 0; kills < 4; ++kills) {
-      const std::size_t target = 1 + random() % 400;
-      const std::size_t before = read_losses(space.metrics).size();
+      // Anywhere in the next tenth of the run or so; a line of metrics has over 100 bytes.
+      const std::uintmax_t target = size_of(space.metrics) + 100 + random() % (100 * num_steps / 10);
       Process process(space.run_command(), space.dir.file("killed"));
-      REQUIRE(process.wait_until([&] { return read_losses(space.metrics).size() >= before + target; }, std::chrono::seconds(60)));
+      REQUIRE(process.wait_until([&] { return size_of(space.metrics) >= target; }, std::chrono::seconds(60)));
       // The launcher for some, a rank for the others: both must leave nothing behind that hurts.
       const auto children = children_of(process.pid());
       kill(children.empty() || kills % 2 == 0 ? process.pid() : children.back(), SIGKILL);
@@ -43,7 +52,7 @@ TEST_CASE("resume: a run killed anywhere ends with the bits of one that never st
     INFO(last.err);
     REQUIRE(last.exit_code == 0);
     CHECK(read_losses(space.metrics) == expected);
-    CHECK(read_shards(space.out, 2000) == expected_shards);
+    CHECK(read_shards(space.out, num_steps) == expected_shards);
   }
 }
 
@@ -54,7 +63,7 @@ TEST_CASE("resume: a polite stop saves first and exits with 75", "[e2e][resume]"
     Workspace space(resumable(ranks));
     {
       Process process(space.run_command(), space.dir.file("stopped"));
-      REQUIRE(process.wait_until([&] { return read_losses(space.metrics).size() > 130; }, std::chrono::seconds(60)));
+      REQUIRE(process.wait_until([&] { return size_of(space.metrics) > 20'000; }, std::chrono::seconds(60)));
       process.kill(SIGTERM);
       const ProcessResult result = process.finish(std::chrono::seconds(30));
       INFO(result.err);
@@ -66,7 +75,7 @@ TEST_CASE("resume: a polite stop saves first and exits with 75", "[e2e][resume]"
     INFO(rest.err);
     REQUIRE(rest.exit_code == 0);
     CHECK(read_losses(space.metrics) == read_losses(undisturbed.metrics));
-    CHECK(read_shards(space.out, 2000) == read_shards(undisturbed.out, 2000));
+    CHECK(read_shards(space.out, num_steps) == read_shards(undisturbed.out, num_steps));
   }
 }
 

@@ -104,7 +104,7 @@ void check_parity(const std::string& name) {
       const auto gradients = buffers_of(plan, plan::BufferClass::gradient);
       REQUIRE(gradients.size() == params.size());
       for (const auto& [gradient, buffer] : gradients) {
-        const std::string param = gradient.substr(gradient.find('/') + 1);
+        const std::string param = gradient.substr(std::string("gradient.").size());
         INFO(gradient);
         REQUIRE(golden.count("grad/" + param) == 1);
         CHECK(relative_error(rank.floats(buffer), golden.at("grad/" + param).as<float>()) <= gradient_tolerance);
@@ -117,7 +117,14 @@ void check_parity(const std::string& name) {
   }
   for (const auto& [param, buffer] : params) {
     INFO(param);
-    CHECK(relative_error(rank.floats(buffer), golden.at("final/" + param).as<float>()) <= 1e-4);
+    const auto expected = golden.at("final/" + param).as<float>();
+    // The softmax does not see the bias of the keys: its gradient is zero but for rounding, which Adam makes into steps.
+    const bool has_key_bias = param.size() > 8 && param.compare(param.size() - 8, 8, "qkv.bias") == 0;
+    const std::size_t part = has_key_bias ? expected.size() / 3 : expected.size();
+    for (std::size_t begin = 0; begin < expected.size(); begin += has_key_bias ? 2 * part : part) {
+      const std::vector<float> some(expected.begin() + std::ptrdiff_t(begin), expected.begin() + std::ptrdiff_t(begin + part));
+      CHECK(relative_error(rank.floats(buffer) + begin, some) <= 1e-4);
+    }
   }
 }
 

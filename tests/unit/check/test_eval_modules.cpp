@@ -71,7 +71,7 @@ TEST_CASE("modules: mistakes in their declarations", "[unit][check]") {
         Strings{"E305 `0`: argument `I` of `Linear` must be at least 1, found 0"});
   CHECK(Program("import std.nn.{Linear};\nconst m = Linear(4);").errors() == Strings{"E404 `Linear(4)`: `Linear` misses its argument `O`"});
   CHECK(Program("import std.nn.{Linear};\nconst m = Linear(1_000_000_000, 1_000_000_000);").errors() ==
-        Strings{"E005 `par[O, I]`: the parameter `weight` of f32[1000000000, 1000000000] is too large"});
+        Strings{"E005 `Linear(1_000_000_000, 1_000_000_000)`: the parameter `weight` of f32[1000000000, 1000000000] is too large"});
   CHECK(Program("module M() { state v: f32[3]; } const m = M();").errors() == Strings{"E304 `v`: `M` has a state, but is not an optimizer"});
 }
 
