@@ -249,9 +249,10 @@ class KernelEmitter {
   void emit_row_step(std::size_t pass, const std::vector<Accumulator>& accs, int width, Value* base, Value* i) {
     values_->here();
     values_->set_row_position(b_.CreateAdd(base, i));
-    store_results(schedule_.results[pass]);
+    // Sums first: a result may share the memory of what they read.
     for (const Accumulator& acc : accs)
       if (acc.width == width) accumulate(acc);
+    store_results(schedule_.results[pass]);
   }
 
   void emit_row_segments(std::size_t pass, const std::vector<Accumulator>& accs, Value* base) {

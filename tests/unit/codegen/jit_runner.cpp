@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <unordered_map>
 
 #include "compiler/codegen/host/kernel_compiler.hpp"
@@ -88,6 +89,20 @@ void call(device::KernelFn kernel, const codegen::KernelUse& use, const std::vec
     kernel(buffers.data(), use.extent, begin, std::min(begin + step, use.work_items));
 }
 
+/// Gives each result the memory of the first operand that it may overwrite; `place` by buffer: whose memory it has.
+void share_memory(const ir::Node& node, const std::vector<std::vector<std::byte>>& memory,
+                  std::vector<std::size_t>& place) {
+  std::vector<bool> is_taken(node.operands.size());
+  for (std::size_t r = 0; r < node.results.size(); ++r)
+    for (std::size_t i = 0; i < node.operands.size(); ++i) {
+      const std::size_t at = node.operands.size() + r;
+      if (is_taken[i] || memory[i].size() != memory[at].size() || !codegen::can_run_in_place(node, i, r)) continue;
+      is_taken[i] = true;
+      place[at] = i;
+      break;
+    }
+}
+
 std::vector<Tensor> run_kernel(device::KernelFn kernel, const codegen::KernelUse& use, const ir::Graph& graph,
                                const ir::Node& node, const std::vector<Tensor>& values, const JitOptions& options) {
   std::vector<std::vector<std::byte>> memory;
@@ -101,12 +116,16 @@ std::vector<Tensor> run_kernel(device::KernelFn kernel, const codegen::KernelUse
     bytes.insert(bytes.end(), guard_size, guard_byte);
     buffers.push_back(bytes.data());
   }
+  std::vector<std::size_t> place(memory.size());
+  std::iota(place.begin(), place.end(), std::size_t{0});
+  if (options.in_place) share_memory(node, memory, place);
+  for (std::size_t i = 0; i < memory.size(); ++i) buffers[i] = memory[place[i]].data();
   call(kernel, use, buffers, options);
   std::vector<Tensor> results;
   for (std::size_t i = 0; i < memory.size(); ++i) {
     REQUIRE(std::all_of(memory[i].end() - guard_size, memory[i].end(), [](std::byte b) { return b == guard_byte; }));
-    if (i >= node.operands.size())
-      results.push_back(from_bytes(graph.type(node.results[i - node.operands.size()]), memory[i].data()));
+    if (i < node.operands.size()) continue;
+    results.push_back(from_bytes(graph.type(node.results[i - node.operands.size()]), memory[place[i]].data()));
   }
   return results;
 }
@@ -241,6 +260,9 @@ double check_against_interpreter(const ir::Graph& graph, const std::vector<Tenso
   pieces.items_per_call = 3;
   pieces.backwards = true;
   REQUIRE(same_bits(whole, run_jit(fused, inputs, pieces)));
+  JitOptions in_place;
+  in_place.in_place = true;
+  REQUIRE(same_bits(whole, run_jit(fused, inputs, in_place)));
   double distance = 0;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     REQUIRE(relative_distance(regions[i], wanted[i]) < 1e-12);

@@ -18,6 +18,8 @@ struct JitOptions {
   std::int64_t items_per_call = 0;
   /// Calls from the last work items to the first.
   bool backwards = false;
+  /// Results share the memory of an operand wherever the compiler says that they can.
+  bool in_place = false;
   /// Other than the CPU at hand.
   std::string cpu;
 };
@@ -39,7 +41,7 @@ int count_fused(const ir::Graph& graph, const std::string& kind);
 double relative_distance(const Tensor& a, const Tensor& b);
 /// True if every element has the same bits.
 bool same_bits(const std::vector<Tensor>& a, const std::vector<Tensor>& b);
-/// Fuses, runs whole and in odd pieces, compares with the interpreter in f64; returns the largest distance.
+/// Fuses, runs whole, in odd pieces and in place, compares with the interpreter in f64; returns the largest distance.
 double check_against_interpreter(const ir::Graph& graph, const std::vector<Tensor>& inputs);
 
 }  // namespace dtj::test

@@ -179,3 +179,16 @@ TEST_CASE("batch statistics over outer and inner dims agree with the interpreter
   const ir::Graph both = with_gradients(l.graph);
   CHECK(check_against_interpreter(both, random_inputs(both, 7)) <= 1e-5);
 }
+
+TEST_CASE("in place: a sum reads an operand before a result overwrites it", "[unit][codegen]") {
+  Layers l;
+  const ValueId a = l.param({5, 37});
+  const ValueId negated = l.apply(Op::neg, a);
+  const ValueId result = l.apply(Op::mul, l.param({5, 37}), 2.0);
+  l.output(Port::plain, result);
+  l.output(Port::plain, l.over_last(Op::reduce_sum, l.apply(Op::mul, negated, result)));
+  const ir::Graph fused = fuse(l.graph);
+  REQUIRE(count_fused(fused) == 1);
+  CHECK(fused.nodes()[0].operands[0] == fused.inputs()[0].value);
+  CHECK(check_against_interpreter(l.graph, random_inputs(l.graph, 8)) <= 1e-5);
+}
