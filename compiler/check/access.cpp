@@ -64,23 +64,28 @@ Value Interpreter::field(const Value& base, const ast::Name& name) {
   return *found;
 }
 
-Value Interpreter::subscript(const Value& base, const ast::Subscript& node, const ScopePtr& scope, source::Range range) {
+Value Interpreter::subscript(const Value& base, const ast::Subscript& node, const ScopePtr& scope,
+                             source::Range range) {
   if (base.is_poison() || base.is_unbound()) return base;
   if (as_tensor(base)) return subscript_tensor(base, node, scope, range);
-  if (base.as<std::shared_ptr<List>>() || base.as<std::shared_ptr<Tuple>>()) return subscript_list(base, node, scope, range);
+  if (base.as<std::shared_ptr<List>>() || base.as<std::shared_ptr<Tuple>>())
+    return subscript_list(base, node, scope, range);
   report(diag::Kind::wrong_type, base.range, fmt::format("{} cannot be indexed", describe(base)));
   return {};
 }
 
-Value Interpreter::subscript_list(const Value& base, const ast::Subscript& node, const ScopePtr& scope, source::Range range) {
+Value Interpreter::subscript_list(const Value& base, const ast::Subscript& node, const ScopePtr& scope,
+                                  source::Range range) {
   const bool is_list = base.as<std::shared_ptr<List>>() != nullptr;
-  const auto& elements = is_list ? (*base.as<std::shared_ptr<List>>())->elements : (*base.as<std::shared_ptr<Tuple>>())->elements;
+  const auto& elements =
+      is_list ? (*base.as<std::shared_ptr<List>>())->elements : (*base.as<std::shared_ptr<Tuple>>())->elements;
   const auto size = static_cast<std::int64_t>(elements.size());
   if (node.indices.size() != 1 || node.indices[0].kind == ast::Index::Kind::ellipsis) {
     report(diag::Kind::wrong_type, range, fmt::format("{} takes one index", describe(base)));
     return {};
   }
-  auto position = [&](const ast::ExprPtr& expr, std::int64_t fallback, std::int64_t last) -> std::optional<std::int64_t> {
+  auto position = [&](const ast::ExprPtr& expr, std::int64_t fallback,
+                      std::int64_t last) -> std::optional<std::int64_t> {
     if (!expr) return fallback;
     Value value = evaluate(*expr, scope);
     if (value.is_poison() || value.is_unbound()) return std::nullopt;
@@ -108,7 +113,8 @@ Value Interpreter::subscript_list(const Value& base, const ast::Subscript& node,
   return {std::make_shared<Tuple>(Tuple{std::move(part)}), range};
 }
 
-Value Interpreter::subscript_tensor(const Value& base, const ast::Subscript& node, const ScopePtr& scope, source::Range range) {
+Value Interpreter::subscript_tensor(const Value& base, const ast::Subscript& node, const ScopePtr& scope,
+                                    source::Range range) {
   const TensorValue tensor = *as_tensor(base);
   // First which index stands for which dim.
   std::size_t num_taken = 0;
@@ -154,7 +160,8 @@ Value Interpreter::subscript_tensor(const Value& base, const ast::Subscript& nod
     if (value.is_poison() || value.is_unbound()) return std::nullopt;
     auto index = as_dim(value);
     if (!index) {
-      auto& diagnostic = report(diag::Kind::wrong_type, value.range, fmt::format("an index is an integer, found {}", describe(value)));
+      auto& diagnostic =
+          report(diag::Kind::wrong_type, value.range, fmt::format("an index is an integer, found {}", describe(value)));
       if (as_tensor(value)) diagnostic.help("`gather_rows(table, index)` takes rows by a tensor of indices");
       return std::nullopt;
     }
@@ -183,7 +190,8 @@ Value Interpreter::subscript_tensor(const Value& base, const ast::Subscript& nod
       auto end = index.end ? place(evaluate(*index.end, scope), 0) : std::optional<Dim>(tensor.dims[axis]);
       if (!begin || !end) return {};
       if (auto length = (*end - *begin).number(); length && *length < 0) {
-        report(diag::Kind::bad_axis, index.range, fmt::format("the slice ends at {} before it begins at {}", end->to_string(), begin->to_string()));
+        report(diag::Kind::bad_axis, index.range,
+               fmt::format("the slice ends at {} before it begins at {}", end->to_string(), begin->to_string()));
         return {};
       }
       keep(*begin, *end, false);
@@ -211,7 +219,8 @@ Value Interpreter::cast(const Value& value, const ast::TypeExpr& type, const Sco
   const auto* named = std::get_if<ast::NamedType>(&type.node);
   auto dtype = named ? dtype_of(*named) : std::nullopt;
   if (!dtype) {
-    auto& diagnostic = report(diag::Kind::wrong_type, type.range, fmt::format("a tensor cannot become `{}`", text_of(type.range)));
+    auto& diagnostic =
+        report(diag::Kind::wrong_type, type.range, fmt::format("a tensor cannot become `{}`", text_of(type.range)));
     diagnostic.help("a tensor takes a role or a dtype: act, f32, bf16, i32, bool, ...");
     return {};
   }
@@ -222,7 +231,8 @@ Value Interpreter::cast(const Value& value, const ast::TypeExpr& type, const Sco
   return fit(result, type, to_type) && fit_pending(to_type) ? result : Value{};
 }
 
-Value Interpreter::cast_number(const Value& value, const ast::TypeExpr& type, const ScopePtr& scope, source::Range range) {
+Value Interpreter::cast_number(const Value& value, const ast::TypeExpr& type, const ScopePtr& scope,
+                               source::Range range) {
   auto as_written = [&] {
     Value checked = value;
     Fit to_type{scope, "the value", type.range, false};

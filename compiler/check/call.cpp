@@ -46,7 +46,8 @@ std::string nearest_divisors(std::int64_t near, std::int64_t whole) {
 
 Value Interpreter::call(const Value& callee, std::vector<Argument> args, source::Range range) {
   if (callee.is_poison() || callee.is_unbound()) return callee;
-  if (const auto* function = callee.as<std::shared_ptr<Function>>()) return call_function(**function, std::move(args), range);
+  if (const auto* function = callee.as<std::shared_ptr<Function>>())
+    return call_function(**function, std::move(args), range);
   if (const auto* type = callee.as<ModuleType>()) return instantiate(*type, std::move(args), range);
   if (const auto* type = callee.as<RecordType>()) return make_record(*type, std::move(args), range);
   if (const auto* instance = callee.as<std::shared_ptr<ModuleInstance>>()) {
@@ -62,7 +63,8 @@ Value Interpreter::call_method(const std::shared_ptr<ModuleInstance>& instance, 
   auto method = find_here(name, instance->members);
   const auto* function = method ? method->as<std::shared_ptr<Function>>() : nullptr;
   if (!function) {
-    report(diag::Kind::unknown_name, range, fmt::format("the module `{}` has no function `{}`", instance->decl->name.text, name))
+    report(diag::Kind::unknown_name, range,
+           fmt::format("the module `{}` has no function `{}`", instance->decl->name.text, name))
         .label(instance->decl->name.range, "declared here");
     return {};
   }
@@ -104,7 +106,8 @@ bool Interpreter::match_arguments(const std::vector<ast::Param>& params, std::ve
     if (place >= params.size()) {
       good = false;
       report(diag::Kind::wrong_argument, arg.value.range,
-             fmt::format("`{}` takes {} argument{}, found {}", callee, params.size(), params.size() == 1 ? "" : "s", args.size()))
+             fmt::format("`{}` takes {} argument{}, found {}", callee, params.size(), params.size() == 1 ? "" : "s",
+                         args.size()))
           .label(declaration, fmt::format("takes ({})", signature_of(params)));
       break;
     }
@@ -134,8 +137,8 @@ bool Interpreter::match_arguments(const std::vector<ast::Param>& params, std::ve
   return false;
 }
 
-bool Interpreter::check_where(const std::vector<ast::ExprPtr>& clauses, const ScopePtr& scope, const std::string& subject,
-                              source::Range range) {
+bool Interpreter::check_where(const std::vector<ast::ExprPtr>& clauses, const ScopePtr& scope,
+                              const std::string& subject, source::Range range) {
   bool good = true;
   for (const auto& clause : clauses) {
     Value value = evaluate(*clause, scope);
@@ -145,17 +148,19 @@ bool Interpreter::check_where(const std::vector<ast::ExprPtr>& clauses, const Sc
     good = false;
     if (value.is_poison()) continue;
     if (!flag) {
-      report(diag::Kind::wrong_type, clause->range, fmt::format("a `where` clause is a bool, found {}", describe(value)));
+      report(diag::Kind::wrong_type, clause->range,
+             fmt::format("a `where` clause is a bool, found {}", describe(value)));
       continue;
     }
     std::set<std::string> names;
     collect_names(*clause, names);
     std::vector<std::string> known;
     for (const auto& name : names) {
-      if (auto found = find(name, scope); found && is_number(*found)) known.push_back(fmt::format("{} = {}", name, show(*found)));
+      if (auto found = find(name, scope); found && is_number(*found))
+        known.push_back(fmt::format("{} = {}", name, show(*found)));
     }
-    auto& diagnostic = report(diag::Kind::requirement_failed, range,
-                              fmt::format("`{}` needs `{}`", subject, text_of(clause->range)));
+    auto& diagnostic =
+        report(diag::Kind::requirement_failed, range, fmt::format("`{}` needs `{}`", subject, text_of(clause->range)));
     diagnostic.under(fmt::format("{}", fmt::join(known, ", "))).label(clause->range, "required here");
     const auto* binary = std::get_if<ast::Binary>(&clause->node);
     if (!binary || binary->op != ast::BinaryOp::divides) continue;

@@ -46,7 +46,8 @@ void Interpreter::check_attrs(const std::vector<ast::Attr>& attrs) {
       report(diag::Kind::not_in_edition, attr.range, fmt::format("`@{}` is not part of this edition", name));
       continue;
     }
-    auto& diagnostic = report(diag::Kind::unknown_name, attr.name.range, fmt::format("there is no attribute `@{}`", name));
+    auto& diagnostic =
+        report(diag::Kind::unknown_name, attr.name.range, fmt::format("there is no attribute `@{}`", name));
     suggest(diagnostic, name, {"optimizer", "shard", "recompute"});
   }
 }
@@ -102,7 +103,7 @@ ScopePtr Interpreter::declare_job(const ast::JobDecl& job, const ScopePtr& paren
   return scope;
 }
 
-Value Interpreter::force(const std::string& name, const ScopePtr& scope) {
+Value Interpreter::force(std::string name, const ScopePtr& scope) {
   const ast::ConstDecl* decl = scope->lazy.at(name);
   if (!scope->in_progress.insert(name).second) {
     report(diag::Kind::cyclic_definition, decl->name.range, fmt::format("the constant `{}` depends on itself", name));
@@ -153,7 +154,8 @@ Value Interpreter::look_up(const std::string& name, source::Range range, const S
   }
   std::vector<std::string> candidates = scope->all_names();
   for (auto primitive : primitive_names()) candidates.emplace_back(primitive);
-  if (auto near = diag::nearest(name, candidates)) diagnostic.help(fmt::format("did you mean `{}`?", *near)).fix(range, *near);
+  if (auto near = diag::nearest(name, candidates))
+    diagnostic.help(fmt::format("did you mean `{}`?", *near)).fix(range, *near);
   for (auto module : source::stdlib_modules()) {
     if (module == "prelude") continue;
     const std::string text(*source::find_stdlib(module));

@@ -19,12 +19,14 @@ std::int64_t wrapping_multiply(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
 }
 
-bool by_name(const SymbolPtr& a, const SymbolPtr& b) { return a->name < b->name; }
+bool by_name(const SymbolPtr& a, const SymbolPtr& b) {
+  return a->name < b->name;
+}
 
 Monomial multiply(const Monomial& a, const Monomial& b) {
   Monomial result;
-  std::merge(a.symbols.begin(), a.symbols.end(), b.symbols.begin(), b.symbols.end(),
-             std::back_inserter(result.symbols), by_name);
+  std::merge(a.symbols.begin(), a.symbols.end(), b.symbols.begin(), b.symbols.end(), std::back_inserter(result.symbols),
+             by_name);
   return result;
 }
 
@@ -91,7 +93,9 @@ Dim operator+(const Dim& a, const Dim& b) {
   return result;
 }
 
-Dim operator-(const Dim& a, const Dim& b) { return a + Dim(-1) * b; }
+Dim operator-(const Dim& a, const Dim& b) {
+  return a + Dim(-1) * b;
+}
 
 Dim operator*(const Dim& a, const Dim& b) {
   if (a.terms_.empty() && b.terms_.empty()) return wrapping_multiply(a.constant_, b.constant_);
@@ -160,8 +164,8 @@ Dim Dim::quotient(const Dim& a, const Dim& b) {
   const auto [numerator, denominator] = cancel(a, b);
   std::string name = parenthesized(numerator) + "/" + parenthesized(denominator);
   Dim dim;
-  dim.terms_[Monomial{{std::make_shared<const Symbol>(Symbol{std::move(name), false, std::make_shared<const Dim>(numerator),
-                                                             std::make_shared<const Dim>(denominator)})}}] = 1;
+  dim.terms_[Monomial{{std::make_shared<const Symbol>(Symbol{
+      std::move(name), false, std::make_shared<const Dim>(numerator), std::make_shared<const Dim>(denominator)})}}] = 1;
   return dim;
 }
 
@@ -172,8 +176,10 @@ std::string Dim::to_string() const {
     if (!text.empty()) text += negative ? " - " : " + ";
     if (text.empty() && negative) text += "-";
     const auto magnitude = negative ? 0 - static_cast<std::uint64_t>(factor) : static_cast<std::uint64_t>(factor);
-    if (symbols.empty()) text += std::to_string(magnitude);
-    else text += magnitude == 1 ? symbols : fmt::format("{}*{}", magnitude, symbols);
+    if (symbols.empty())
+      text += std::to_string(magnitude);
+    else
+      text += magnitude == 1 ? symbols : fmt::format("{}*{}", magnitude, symbols);
   };
   for (auto term = terms_.rbegin(); term != terms_.rend(); ++term) {
     std::string symbols;

@@ -49,8 +49,10 @@ Value Interpreter::evaluate_placeholder(const std::string& name, source::Range r
       report(diag::Kind::unknown_name, range, fmt::format("the file declares no placeholder `<{}>`", name));
   std::vector<std::string> candidates;
   for (const auto& [known, decl] : binds_) candidates.push_back(known);
-  if (auto near = diag::nearest(name, candidates)) diagnostic.help(fmt::format("did you mean `<{}>`?", *near));
-  else diagnostic.help(fmt::format("declare it: `bind <{}>: string;`", name));
+  if (auto near = diag::nearest(name, candidates))
+    diagnostic.help(fmt::format("did you mean `<{}>`?", *near));
+  else
+    diagnostic.help(fmt::format("declare it: `bind <{}>: string;`", name));
   return {};
 }
 
@@ -63,16 +65,26 @@ Value Interpreter::evaluate_node(const ast::Expr& expr, const ScopePtr& scope) {
   };
   return std::visit(
       Overloaded{
-          [&](const ast::IntLit& node) { return Value{node.value, range}; },
-          [&](const ast::FloatLit& node) { return Value{node.value, range}; },
+          [&](const ast::IntLit& node) {
+            return Value{node.value, range};
+          },
+          [&](const ast::FloatLit& node) {
+            return Value{node.value, range};
+          },
           [&](const ast::QuantityLit& node) {
             if (auto quantity = resolve_unit(node.value, node.unit)) return Value{*quantity, range};
             report_unknown_unit(node.unit, range, *sink);
             return Value{};
           },
-          [&](const ast::StringLit& node) { return Value{node.value, range}; },
-          [&](const ast::BoolLit& node) { return Value{node.value, range}; },
-          [&](const ast::NoneLit&) { return Value{None{}, range}; },
+          [&](const ast::StringLit& node) {
+            return Value{node.value, range};
+          },
+          [&](const ast::BoolLit& node) {
+            return Value{node.value, range};
+          },
+          [&](const ast::NoneLit&) {
+            return Value{None{}, range};
+          },
           [&](const ast::PlaceholderRef& node) { return evaluate_placeholder(node.name, range); },
           [&](const ast::NameRef& node) { return look_up(node.name, range, scope); },
           [&](const ast::SelfRef&) {
@@ -105,8 +117,12 @@ Value Interpreter::evaluate_node(const ast::Expr& expr, const ScopePtr& scope) {
           [&](const ast::Pipe& node) { return evaluate_pipe(node, scope, range); },
           [&](const ast::Cast& node) { return cast(evaluate(*node.value, scope), *node.type, scope, range); },
           [&](const ast::If& node) { return evaluate_if(node, scope, range); },
-          [&](const ast::TupleLit& node) { return Value{std::make_shared<Tuple>(Tuple{all(node.elements)}), range}; },
-          [&](const ast::ListLit& node) { return Value{std::make_shared<List>(List{all(node.elements)}), range}; },
+          [&](const ast::TupleLit& node) {
+            return Value{std::make_shared<Tuple>(Tuple{all(node.elements)}), range};
+          },
+          [&](const ast::ListLit& node) {
+            return Value{std::make_shared<List>(List{all(node.elements)}), range};
+          },
           [&](const ast::RecordLit& node) {
             auto record = std::make_shared<Record>();
             for (const auto& [name, value] : node.fields) {
@@ -156,7 +172,8 @@ Value Interpreter::evaluate_if(const ast::If& node, const ScopePtr& scope, sourc
         .note("`if` chooses at compile time")
         .help("write `where(condition, a, b)` to choose element by element");
   } else if (!condition.is_poison() && !condition.is_unbound()) {
-    report(diag::Kind::wrong_type, condition.range, fmt::format("the condition of `if` is {}, not a bool", describe(condition)));
+    report(diag::Kind::wrong_type, condition.range,
+           fmt::format("the condition of `if` is {}, not a bool", describe(condition)));
   }
   if (condition.is_unbound() && frames_.empty()) return condition;
   // Which branch is taken is not known, so nothing after it is.
@@ -175,7 +192,8 @@ Value Interpreter::evaluate_logic(const ast::Binary& node, const ScopePtr& scope
   }
   for (const Value* side : {&lhs, &rhs}) {
     if (side->as<bool>() || side->is_unbound()) continue;
-    report(diag::Kind::wrong_type, side->range, fmt::format("`{}` takes bools, found {}", is_and ? "and" : "or", describe(*side)));
+    report(diag::Kind::wrong_type, side->range,
+           fmt::format("`{}` takes bools, found {}", is_and ? "and" : "or", describe(*side)));
     return {};
   }
   if (lhs.is_unbound()) return lhs;

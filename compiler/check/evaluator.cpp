@@ -13,7 +13,9 @@ Evaluator::Evaluator(source::SourceManager& sources, diag::Sink& sink, std::map<
 
 Evaluator::~Evaluator() = default;
 
-std::shared_ptr<Scope> Evaluator::declare(const ast::File& file) { return impl_->interpreter.declare(file); }
+std::shared_ptr<Scope> Evaluator::declare(const ast::File& file) {
+  return impl_->interpreter.declare(file);
+}
 
 std::shared_ptr<Scope> Evaluator::declare_job(const ast::JobDecl& job, const std::shared_ptr<Scope>& scope) {
   return impl_->interpreter.declare_job(job, scope);
@@ -23,9 +25,13 @@ Value Evaluator::evaluate(const ast::Expr& expr, const std::shared_ptr<Scope>& s
   return impl_->interpreter.evaluate(expr, scope);
 }
 
-void Evaluator::set_precision(const PrecisionSpec& precision) { impl_->interpreter.precision = precision; }
+void Evaluator::set_precision(const PrecisionSpec& precision) {
+  impl_->interpreter.precision = precision;
+}
 
-const std::vector<ParamInfo>& Evaluator::params() const { return impl_->interpreter.params; }
+const std::vector<ParamInfo>& Evaluator::params() const {
+  return impl_->interpreter.params;
+}
 
 Trace Evaluator::trace_objective(const ast::FnDecl& objective, const Value& model, const std::vector<FieldSpec>& fields,
                                  std::int64_t micro_batch, bool training, const std::shared_ptr<Scope>& scope,
@@ -41,6 +47,8 @@ void Evaluator::check_modules(const ast::File& file, const std::shared_ptr<Scope
   impl_->interpreter.check_modules(file, scope);
 }
 
-diag::Sink& Evaluator::sink() { return *impl_->interpreter.sink; }
+diag::Sink& Evaluator::sink() {
+  return *impl_->interpreter.sink;
+}
 
 }  // namespace dtj::check

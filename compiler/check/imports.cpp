@@ -22,7 +22,9 @@ std::string stem_of(const std::string& path) {
 
 }  // namespace
 
-ScopePtr Interpreter::prelude() { return library("prelude", {}); }
+ScopePtr Interpreter::prelude() {
+  return library("prelude", {});
+}
 
 ScopePtr Interpreter::library(const std::string& module, source::Range range) {
   if (auto known = libraries_.find(module); known != libraries_.end()) return known->second;
@@ -68,8 +70,10 @@ void Interpreter::run_import(const ast::ImportDecl& import, const ast::File& fil
   if (import.file) {
     ScopePtr other = import_file(import, file);
     ast::Name name = import.alias ? *import.alias : ast::Name{stem_of(*import.file), import.file_range};
-    if (other) define(scope, name, {Namespace{name.text, other}, {}});
-    else define(scope, name, {});
+    if (other)
+      define(scope, name, {Namespace{name.text, other}, {}});
+    else
+      define(scope, name, {});
     return;
   }
   if (!import.path || import.path->parts.empty()) return;
@@ -79,7 +83,8 @@ void Interpreter::run_import(const ast::ImportDecl& import, const ast::File& fil
     if (import.selected.empty()) define(scope, import.alias ? *import.alias : parts.back(), {});
   };
   if (parts[0].text != "std" || parts.size() < 2 || parts.size() > 3) {
-    report(diag::Kind::unknown_name, import.path->range, fmt::format("there is no module `{}`", import.path->to_string()))
+    report(diag::Kind::unknown_name, import.path->range,
+           fmt::format("there is no module `{}`", import.path->to_string()))
         .help("write `import std.nn.{...};` for the standard library, or `import \"file.dtj\" as name;` for a file");
     return poison_names();
   }
@@ -103,7 +108,8 @@ ScopePtr Interpreter::import_file(const ast::ImportDecl& import, const ast::File
   if (auto known = imported_.find(path); known != imported_.end()) return known->second;
   auto id = sources.load(path);
   if (!id) {
-    report(diag::Kind::cannot_read_file, import.file_range, fmt::format("cannot read `{}`: {}", path, id.error().message));
+    report(diag::Kind::cannot_read_file, import.file_range,
+           fmt::format("cannot read `{}`: {}", path, id.error().message));
     return nullptr;
   }
   files_.push_back(parse::parse(sources.file(*id), *sink));

@@ -13,10 +13,13 @@ namespace {
 
 constexpr std::int64_t max_elements = std::int64_t{1} << 40;
 
-std::string join_path(const std::string& path, const std::string& name) { return path.empty() ? name : path + "." + name; }
+std::string join_path(const std::string& path, const std::string& name) {
+  return path.empty() ? name : path + "." + name;
+}
 
 bool is_optimizer(const ast::ModuleDecl& decl) {
-  return std::any_of(decl.attrs.begin(), decl.attrs.end(), [](const ast::Attr& attr) { return attr.name.to_string() == "optimizer"; });
+  return std::any_of(decl.attrs.begin(), decl.attrs.end(),
+                     [](const ast::Attr& attr) { return attr.name.to_string() == "optimizer"; });
 }
 
 }  // namespace
@@ -109,7 +112,8 @@ std::optional<bool> Interpreter::evaluate_when(const ast::ExprPtr& when, const S
   return std::nullopt;
 }
 
-std::optional<InitSpec> Interpreter::evaluate_init(const ast::StateDecl& decl, const Dims& dims, const ScopePtr& scope) {
+std::optional<InitSpec> Interpreter::evaluate_init(const ast::StateDecl& decl, const Dims& dims,
+                                                   const ScopePtr& scope) {
   if (!decl.init) {
     report(diag::Kind::wrong_argument, decl.name.range, fmt::format("`{}` has no initial value", decl.name.text))
         .help(fmt::format("write `{} = zeros()` or another initialiser of `std.init`", text_of(decl.type->range)));
@@ -119,8 +123,9 @@ std::optional<InitSpec> Interpreter::evaluate_init(const ast::StateDecl& decl, c
   if (value.is_poison() || value.is_unbound()) return std::nullopt;
   const auto* init = value.as<InitValue>();
   if (!init) {
-    auto& diagnostic = report(diag::Kind::wrong_type, value.range,
-                              fmt::format("the initial value of `{}` must be an initialiser, found {}", decl.name.text, describe(value)));
+    auto& diagnostic = report(
+        diag::Kind::wrong_type, value.range,
+        fmt::format("the initial value of `{}` must be an initialiser, found {}", decl.name.text, describe(value)));
     if (is_number(value)) diagnostic.help(fmt::format("write `constant({})`", show(value)));
     return std::nullopt;
   }
@@ -144,7 +149,8 @@ void Interpreter::instantiate_param(const ast::StateDecl& decl, const std::share
   }
   if (decl.kind == ast::StateDecl::Kind::state) {
     if (!is_optimizer(*instance->decl)) {
-      report(diag::Kind::wrong_type, decl.name.range, fmt::format("`{}` has a state, but is not an optimizer", instance->decl->name.text))
+      report(diag::Kind::wrong_type, decl.name.range,
+             fmt::format("`{}` has a state, but is not an optimizer", instance->decl->name.text))
           .help("mark the module with `@optimizer`, or declare a `param`");
     }
     return;
@@ -159,7 +165,8 @@ void Interpreter::instantiate_param(const ast::StateDecl& decl, const std::share
   const auto* named = std::get_if<ast::NamedType>(&decl.type->node);
   const auto dtype = named ? dtype_of(*named) : std::nullopt;
   if (!dtype || !named->dims || !is_float(*dtype)) {
-    report(diag::Kind::wrong_type, decl.type->range, fmt::format("the type of the parameter `{}` must be a float tensor such as `par[O, I]`", decl.name.text));
+    report(diag::Kind::wrong_type, decl.type->range,
+           fmt::format("the type of the parameter `{}` must be a float tensor such as `par[O, I]`", decl.name.text));
     return;
   }
   auto dims = dims_of(*named->dims, instance->scope);
@@ -171,18 +178,21 @@ void Interpreter::instantiate_param(const ast::StateDecl& decl, const std::share
     const std::int64_t size = dim.number().value_or(1);
     info.type.shape.push_back(size);
     if (__builtin_mul_overflow(num_elements, size, &num_elements) || num_elements > max_elements) {
-      report(diag::Kind::too_large, decl.type->range, fmt::format("the parameter `{}` of {} is too large", info.name, to_string(*dtype, *dims)));
+      report(diag::Kind::too_large, decl.type->range,
+             fmt::format("the parameter `{}` of {} is too large", info.name, to_string(*dtype, *dims)));
       return;
     }
   }
   if (is_recording()) {
-    report(diag::Kind::wrong_type, decl.name.range, fmt::format("`{}` has parameters and is made inside a function", instance->decl->name.text))
+    report(diag::Kind::wrong_type, decl.name.range,
+           fmt::format("`{}` has parameters and is made inside a function", instance->decl->name.text))
         .help("make it as a `sub` of a module");
     return;
   }
   for (const auto& other : params) {
     if (other.name != info.name) continue;
-    report(diag::Kind::duplicate_name, decl.name.range, fmt::format("two parameters of the model are named `{}`", info.name))
+    report(diag::Kind::duplicate_name, decl.name.range,
+           fmt::format("two parameters of the model are named `{}`", info.name))
         .help("make every module with parameters a `sub` of its own");
     return;
   }
@@ -205,7 +215,9 @@ void Interpreter::instantiate_sub(const ast::SubDecl& decl, const std::shared_pt
     path_ = path;
     Value value = evaluate(*decl.value, scope);
     if (!value.is_poison() && !value.is_unbound() && !value.as<std::shared_ptr<ModuleInstance>>()) {
-      auto& diagnostic = report(diag::Kind::wrong_type, value.range, fmt::format("`sub {}` must be an instance of a module, found {}", decl.name.text, describe(value)));
+      auto& diagnostic =
+          report(diag::Kind::wrong_type, value.range,
+                 fmt::format("`sub {}` must be an instance of a module, found {}", decl.name.text, describe(value)));
       if (is_number(value)) diagnostic.help(fmt::format("write `const {} = ...;`", decl.name.text));
       value.data = Poison{};
     }

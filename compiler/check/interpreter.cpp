@@ -60,7 +60,9 @@ bool Interpreter::enter(const std::string& callee, source::Range range) {
   return true;
 }
 
-void Interpreter::leave() { frames_.pop_back(); }
+void Interpreter::leave() {
+  frames_.pop_back();
+}
 
 std::optional<Dim> as_dim(const Value& value) {
   if (const auto* integer = value.as<std::int64_t>()) return Dim(*integer);
@@ -83,6 +85,8 @@ bool is_number(const Value& value) {
   return as_number(value).has_value() || value.as<Dim>() != nullptr || value.is_unbound();
 }
 
-const TensorValue* as_tensor(const Value& value) { return value.as<TensorValue>(); }
+const TensorValue* as_tensor(const Value& value) {
+  return value.as<TensorValue>();
+}
 
 }  // namespace dtj::check

@@ -184,7 +184,7 @@ class Interpreter {
   void import_selected(const ast::ImportDecl& import, const std::string& from, const std::vector<ast::Name>& names,
                        const ScopePtr& library, const ScopePtr& scope);
   ScopePtr prelude();
-  Value force(const std::string& name, const ScopePtr& scope);
+  Value force(std::string name, const ScopePtr& scope);  ///< by value: the key it may come from is erased
   void check_attrs(const std::vector<ast::Attr>& attrs);
 
   void instantiate_items(const std::shared_ptr<ModuleInstance>& instance);

@@ -27,17 +27,25 @@ std::int64_t floor_mod(std::int64_t a, std::int64_t b) {
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-std::int64_t floor_div(std::int64_t a, std::int64_t b) { return (a - floor_mod(a, b)) / b; }
+std::int64_t floor_div(std::int64_t a, std::int64_t b) {
+  return (a - floor_mod(a, b)) / b;
+}
 
 template <class T>
 std::optional<bool> compare(BinaryOp op, T a, T b) {
   switch (op) {
-    case BinaryOp::eq: return a == b;
-    case BinaryOp::ne: return a != b;
-    case BinaryOp::lt: return a < b;
-    case BinaryOp::le: return a <= b;
-    case BinaryOp::gt: return a > b;
-    case BinaryOp::ge: return a >= b;
+    case BinaryOp::eq:
+      return a == b;
+    case BinaryOp::ne:
+      return a != b;
+    case BinaryOp::lt:
+      return a < b;
+    case BinaryOp::le:
+      return a <= b;
+    case BinaryOp::gt:
+      return a > b;
+    case BinaryOp::ge:
+      return a >= b;
     case BinaryOp::pow:
     case BinaryOp::mul:
     case BinaryOp::div:
@@ -49,7 +57,8 @@ std::optional<bool> compare(BinaryOp op, T a, T b) {
     case BinaryOp::range:
     case BinaryOp::divides:
     case BinaryOp::logical_and:
-    case BinaryOp::logical_or: return std::nullopt;
+    case BinaryOp::logical_or:
+      return std::nullopt;
   }
   return std::nullopt;
 }
@@ -80,18 +89,27 @@ Value known_integers(Interpreter& in, BinaryOp op, std::int64_t a, std::int64_t 
   std::int64_t result = 0;
   const bool divides_by_zero = b == 0 && (op == BinaryOp::div || op == BinaryOp::floor_div || op == BinaryOp::mod);
   if (divides_by_zero || (op == BinaryOp::divides && a == 0)) {
-    return fail(in, diag::Kind::bad_value, b == 0 && op != BinaryOp::divides ? rhs.range : lhs.range, "division by zero");
+    return fail(in, diag::Kind::bad_value, b == 0 && op != BinaryOp::divides ? rhs.range : lhs.range,
+                "division by zero");
   }
   if (b == -1 && a == INT64_MIN) return overflow(in, range);
   switch (op) {
-    case BinaryOp::add: return __builtin_add_overflow(a, b, &result) ? overflow(in, range) : Value{result, range};
-    case BinaryOp::sub: return __builtin_sub_overflow(a, b, &result) ? overflow(in, range) : Value{result, range};
-    case BinaryOp::mul: return __builtin_mul_overflow(a, b, &result) ? overflow(in, range) : Value{result, range};
-    case BinaryOp::div: return a % b == 0 ? Value{a / b, range} : inexact(in, a, b, lhs, range);
-    case BinaryOp::floor_div: return {floor_div(a, b), range};
-    case BinaryOp::mod: return {floor_mod(a, b), range};
-    case BinaryOp::pow: return integer_power(in, a, b, range);
-    case BinaryOp::divides: return {floor_mod(b, a) == 0, range};
+    case BinaryOp::add:
+      return __builtin_add_overflow(a, b, &result) ? overflow(in, range) : Value{result, range};
+    case BinaryOp::sub:
+      return __builtin_sub_overflow(a, b, &result) ? overflow(in, range) : Value{result, range};
+    case BinaryOp::mul:
+      return __builtin_mul_overflow(a, b, &result) ? overflow(in, range) : Value{result, range};
+    case BinaryOp::div:
+      return a % b == 0 ? Value{a / b, range} : inexact(in, a, b, lhs, range);
+    case BinaryOp::floor_div:
+      return {floor_div(a, b), range};
+    case BinaryOp::mod:
+      return {floor_mod(a, b), range};
+    case BinaryOp::pow:
+      return integer_power(in, a, b, range);
+    case BinaryOp::divides:
+      return {floor_mod(b, a) == 0, range};
     case BinaryOp::matmul:
     case BinaryOp::range:
     case BinaryOp::eq:
@@ -101,7 +119,8 @@ Value known_integers(Interpreter& in, BinaryOp op, std::int64_t a, std::int64_t 
     case BinaryOp::gt:
     case BinaryOp::ge:
     case BinaryOp::logical_and:
-    case BinaryOp::logical_or: break;
+    case BinaryOp::logical_or:
+      break;
   }
   return fail(in, diag::Kind::wrong_type, range, fmt::format("`{}` does not take integers", ast::to_string(op)));
 }
@@ -123,14 +142,20 @@ Value integer_binary(Interpreter& in, BinaryOp op, const Value& lhs, const Value
   if (a.number() && b.number()) return known_integers(in, op, *a.number(), *b.number(), lhs, rhs, range);
   const Value unknown{Unbound{}, range};
   switch (op) {
-    case BinaryOp::add: return make_int(a + b, range);
-    case BinaryOp::sub: return make_int(a - b, range);
-    case BinaryOp::mul: return make_int(a * b, range);
+    case BinaryOp::add:
+      return make_int(a + b, range);
+    case BinaryOp::sub:
+      return make_int(a - b, range);
+    case BinaryOp::mul:
+      return make_int(a * b, range);
     case BinaryOp::div:
     case BinaryOp::floor_div:
-    case BinaryOp::mod: return symbolic_quotient(op, a, b, range, assume_exact);
-    case BinaryOp::divides: return !a.is(0) && Dim::divide(b, a) ? Value{true, range} : unknown;
-    case BinaryOp::pow: return b.is(2) ? make_int(a * a, range) : unknown;
+    case BinaryOp::mod:
+      return symbolic_quotient(op, a, b, range, assume_exact);
+    case BinaryOp::divides:
+      return !a.is(0) && Dim::divide(b, a) ? Value{true, range} : unknown;
+    case BinaryOp::pow:
+      return b.is(2) ? make_int(a * a, range) : unknown;
     case BinaryOp::eq:
     case BinaryOp::ne:
     case BinaryOp::lt:
@@ -142,7 +167,8 @@ Value integer_binary(Interpreter& in, BinaryOp op, const Value& lhs, const Value
     case BinaryOp::matmul:
     case BinaryOp::range:
     case BinaryOp::logical_and:
-    case BinaryOp::logical_or: break;
+    case BinaryOp::logical_or:
+      break;
   }
   return fail(in, diag::Kind::wrong_type, range, fmt::format("`{}` does not take integers", ast::to_string(op)));
 }
@@ -153,10 +179,14 @@ Value real_binary(Interpreter& in, BinaryOp op, const Value& lhs, const Value& r
   if (!left || !right) return {Unbound{}, range};
   if (auto truth = compare(op, *left, *right)) return {*truth, range};
   switch (op) {
-    case BinaryOp::add: return {*left + *right, range};
-    case BinaryOp::sub: return {*left - *right, range};
-    case BinaryOp::mul: return {*left * *right, range};
-    case BinaryOp::pow: return {std::pow(*left, *right), range};
+    case BinaryOp::add:
+      return {*left + *right, range};
+    case BinaryOp::sub:
+      return {*left - *right, range};
+    case BinaryOp::mul:
+      return {*left * *right, range};
+    case BinaryOp::pow:
+      return {std::pow(*left, *right), range};
     case BinaryOp::div:
     case BinaryOp::floor_div:
     case BinaryOp::mod:
@@ -174,7 +204,8 @@ Value real_binary(Interpreter& in, BinaryOp op, const Value& lhs, const Value& r
     case BinaryOp::gt:
     case BinaryOp::ge:
     case BinaryOp::logical_and:
-    case BinaryOp::logical_or: break;
+    case BinaryOp::logical_or:
+      break;
   }
   return fail(in, diag::Kind::wrong_type, range,
               fmt::format("`{}` takes integers, found {} and {}", ast::to_string(op), show(lhs), show(rhs)));
@@ -212,8 +243,9 @@ Value quantity_binary(Interpreter& in, BinaryOp op, const Value& lhs, const Valu
     return {Quantity{quantity.amount / *number, quantity.kind}, range};
   }
   const bool is_bare = number && op != BinaryOp::div && op != BinaryOp::pow;
-  auto& diagnostic = in.report(is_bare ? diag::Kind::wrong_unit : diag::Kind::wrong_type, other.range,
-                               fmt::format("`{}` does not take {} and {}", ast::to_string(op), describe(lhs), describe(rhs)));
+  auto& diagnostic =
+      in.report(is_bare ? diag::Kind::wrong_unit : diag::Kind::wrong_type, other.range,
+                fmt::format("`{}` does not take {} and {}", ast::to_string(op), describe(lhs), describe(rhs)));
   if (is_bare) diagnostic.help(fmt::format("give the number a unit, as in `{}`", spell(quantity)));
   return {};
 }

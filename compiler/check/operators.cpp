@@ -18,29 +18,45 @@ using ast::BinaryOp;
 
 std::optional<TraceOp> tensor_op(BinaryOp op) {
   switch (op) {
-    case BinaryOp::pow: return TraceOp::pow;
-    case BinaryOp::mul: return TraceOp::mul;
-    case BinaryOp::div: return TraceOp::div;
-    case BinaryOp::add: return TraceOp::add;
-    case BinaryOp::sub: return TraceOp::sub;
-    case BinaryOp::eq: return TraceOp::eq;
-    case BinaryOp::ne: return TraceOp::ne;
-    case BinaryOp::lt: return TraceOp::lt;
-    case BinaryOp::le: return TraceOp::le;
-    case BinaryOp::gt: return TraceOp::gt;
-    case BinaryOp::ge: return TraceOp::ge;
-    case BinaryOp::logical_and: return TraceOp::logical_and;
-    case BinaryOp::logical_or: return TraceOp::logical_or;
+    case BinaryOp::pow:
+      return TraceOp::pow;
+    case BinaryOp::mul:
+      return TraceOp::mul;
+    case BinaryOp::div:
+      return TraceOp::div;
+    case BinaryOp::add:
+      return TraceOp::add;
+    case BinaryOp::sub:
+      return TraceOp::sub;
+    case BinaryOp::eq:
+      return TraceOp::eq;
+    case BinaryOp::ne:
+      return TraceOp::ne;
+    case BinaryOp::lt:
+      return TraceOp::lt;
+    case BinaryOp::le:
+      return TraceOp::le;
+    case BinaryOp::gt:
+      return TraceOp::gt;
+    case BinaryOp::ge:
+      return TraceOp::ge;
+    case BinaryOp::logical_and:
+      return TraceOp::logical_and;
+    case BinaryOp::logical_or:
+      return TraceOp::logical_or;
     case BinaryOp::floor_div:
     case BinaryOp::mod:
     case BinaryOp::matmul:
     case BinaryOp::range:
-    case BinaryOp::divides: return std::nullopt;
+    case BinaryOp::divides:
+      return std::nullopt;
   }
   return std::nullopt;
 }
 
-bool is_equality(BinaryOp op) { return op == BinaryOp::eq || op == BinaryOp::ne; }
+bool is_equality(BinaryOp op) {
+  return op == BinaryOp::eq || op == BinaryOp::ne;
+}
 
 template <class T>
 std::optional<bool> same(const Value& a, const Value& b) {
@@ -75,7 +91,8 @@ Value Interpreter::unary(ast::UnaryOp op, const Value& operand, source::Range ra
   if (const auto* real = operand.as<double>()) return {-*real, range};
   if (const auto* quantity = operand.as<Quantity>()) return {Quantity{-quantity->amount, quantity->kind}, range};
   if (as_tensor(operand)) return emit_unary(TraceOp::neg, operand, range);
-  report(diag::Kind::wrong_type, operand.range, fmt::format("`-` takes a number or a tensor, found {}", describe(operand)));
+  report(diag::Kind::wrong_type, operand.range,
+         fmt::format("`-` takes a number or a tensor, found {}", describe(operand)));
   return {};
 }
 
@@ -116,10 +133,12 @@ Value Interpreter::binary(ast::BinaryOp op, const Value& lhs, const Value& rhs, 
   if (has_numbers && as_dim(lhs) && as_dim(rhs)) return integer_binary(*this, op, lhs, rhs, range, is_symbolic_);
   if (has_numbers) return real_binary(*this, op, lhs, rhs, range);
   if (is_equality(op) && lhs.data.index() == rhs.data.index() && !lhs.as<bool>()) {
-    report(diag::Kind::wrong_type, range, fmt::format("`{}` cannot compare {} with {}", ast::to_string(op), describe(lhs), describe(rhs)));
+    report(diag::Kind::wrong_type, range,
+           fmt::format("`{}` cannot compare {} with {}", ast::to_string(op), describe(lhs), describe(rhs)));
     return {};
   }
-  report(diag::Kind::wrong_type, range, fmt::format("`{}` does not take {} and {}", ast::to_string(op), describe(lhs), describe(rhs)));
+  report(diag::Kind::wrong_type, range,
+         fmt::format("`{}` does not take {} and {}", ast::to_string(op), describe(lhs), describe(rhs)));
   return {};
 }
 

@@ -14,27 +14,46 @@ namespace {
 
 constexpr std::int64_t max_elements = std::int64_t{1} << 44;
 
-bool is_comparison(TraceOp op) { return op >= TraceOp::eq && op <= TraceOp::ge; }
-bool is_logical(TraceOp op) { return op == TraceOp::logical_and || op == TraceOp::logical_or || op == TraceOp::logical_not; }
+bool is_comparison(TraceOp op) {
+  return op >= TraceOp::eq && op <= TraceOp::ge;
+}
+bool is_logical(TraceOp op) {
+  return op == TraceOp::logical_and || op == TraceOp::logical_or || op == TraceOp::logical_not;
+}
 
 /// How the op is written in a job.
 std::string spelling(TraceOp op) {
   switch (op) {
-    case TraceOp::neg: return "-";
-    case TraceOp::add: return "+";
-    case TraceOp::sub: return "-";
-    case TraceOp::mul: return "*";
-    case TraceOp::div: return "/";
-    case TraceOp::pow: return "**";
-    case TraceOp::eq: return "==";
-    case TraceOp::ne: return "!=";
-    case TraceOp::lt: return "<";
-    case TraceOp::le: return "<=";
-    case TraceOp::gt: return ">";
-    case TraceOp::ge: return ">=";
-    case TraceOp::logical_and: return "and";
-    case TraceOp::logical_or: return "or";
-    case TraceOp::logical_not: return "not";
+    case TraceOp::neg:
+      return "-";
+    case TraceOp::add:
+      return "+";
+    case TraceOp::sub:
+      return "-";
+    case TraceOp::mul:
+      return "*";
+    case TraceOp::div:
+      return "/";
+    case TraceOp::pow:
+      return "**";
+    case TraceOp::eq:
+      return "==";
+    case TraceOp::ne:
+      return "!=";
+    case TraceOp::lt:
+      return "<";
+    case TraceOp::le:
+      return "<=";
+    case TraceOp::gt:
+      return ">";
+    case TraceOp::ge:
+      return ">=";
+    case TraceOp::logical_and:
+      return "and";
+    case TraceOp::logical_or:
+      return "or";
+    case TraceOp::logical_not:
+      return "not";
     case TraceOp::input:
     case TraceOp::constant:
     case TraceOp::iota:
@@ -66,7 +85,8 @@ std::string spelling(TraceOp op) {
     case TraceOp::slice:
     case TraceOp::concat:
     case TraceOp::gather_rows:
-    case TraceOp::stop_gradient: break;
+    case TraceOp::stop_gradient:
+      break;
   }
   return std::string(to_string(op));
 }
@@ -82,53 +102,100 @@ std::optional<DType> meet(DType a, DType b) {
 
 std::string_view to_string(TraceOp op) {
   switch (op) {
-    case TraceOp::input: return "input";
-    case TraceOp::constant: return "constant";
-    case TraceOp::iota: return "iota";
-    case TraceOp::neg: return "neg";
-    case TraceOp::exp: return "exp";
-    case TraceOp::log: return "log";
-    case TraceOp::sqrt: return "sqrt";
-    case TraceOp::rsqrt: return "rsqrt";
-    case TraceOp::tanh: return "tanh";
-    case TraceOp::erf: return "erf";
-    case TraceOp::sin: return "sin";
-    case TraceOp::cos: return "cos";
-    case TraceOp::abs: return "abs";
-    case TraceOp::floor: return "floor";
-    case TraceOp::sign: return "sign";
-    case TraceOp::logical_not: return "logical_not";
-    case TraceOp::add: return "add";
-    case TraceOp::sub: return "sub";
-    case TraceOp::mul: return "mul";
-    case TraceOp::div: return "div";
-    case TraceOp::pow: return "pow";
-    case TraceOp::maximum: return "maximum";
-    case TraceOp::minimum: return "minimum";
-    case TraceOp::eq: return "eq";
-    case TraceOp::ne: return "ne";
-    case TraceOp::lt: return "lt";
-    case TraceOp::le: return "le";
-    case TraceOp::gt: return "gt";
-    case TraceOp::ge: return "ge";
-    case TraceOp::logical_and: return "logical_and";
-    case TraceOp::logical_or: return "logical_or";
-    case TraceOp::where: return "where";
-    case TraceOp::cast: return "cast";
-    case TraceOp::sum: return "sum";
-    case TraceOp::mean: return "mean";
-    case TraceOp::max: return "max";
-    case TraceOp::min: return "min";
-    case TraceOp::argmax: return "argmax";
-    case TraceOp::einsum: return "einsum";
-    case TraceOp::rearrange: return "rearrange";
-    case TraceOp::reshape: return "reshape";
-    case TraceOp::transpose: return "transpose";
-    case TraceOp::broadcast_to: return "broadcast_to";
-    case TraceOp::slice: return "slice";
-    case TraceOp::concat: return "concat";
-    case TraceOp::gather_rows: return "gather_rows";
-    case TraceOp::stop_gradient: return "stop_gradient";
+    case TraceOp::input:
+      return "input";
+    case TraceOp::constant:
+      return "constant";
+    case TraceOp::iota:
+      return "iota";
+    case TraceOp::neg:
+      return "neg";
+    case TraceOp::exp:
+      return "exp";
+    case TraceOp::log:
+      return "log";
+    case TraceOp::sqrt:
+      return "sqrt";
+    case TraceOp::rsqrt:
+      return "rsqrt";
+    case TraceOp::tanh:
+      return "tanh";
+    case TraceOp::erf:
+      return "erf";
+    case TraceOp::sin:
+      return "sin";
+    case TraceOp::cos:
+      return "cos";
+    case TraceOp::abs:
+      return "abs";
+    case TraceOp::floor:
+      return "floor";
+    case TraceOp::sign:
+      return "sign";
+    case TraceOp::logical_not:
+      return "logical_not";
+    case TraceOp::add:
+      return "add";
+    case TraceOp::sub:
+      return "sub";
+    case TraceOp::mul:
+      return "mul";
+    case TraceOp::div:
+      return "div";
+    case TraceOp::pow:
+      return "pow";
+    case TraceOp::maximum:
+      return "maximum";
+    case TraceOp::minimum:
+      return "minimum";
+    case TraceOp::eq:
+      return "eq";
+    case TraceOp::ne:
+      return "ne";
+    case TraceOp::lt:
+      return "lt";
+    case TraceOp::le:
+      return "le";
+    case TraceOp::gt:
+      return "gt";
+    case TraceOp::ge:
+      return "ge";
+    case TraceOp::logical_and:
+      return "logical_and";
+    case TraceOp::logical_or:
+      return "logical_or";
+    case TraceOp::where:
+      return "where";
+    case TraceOp::cast:
+      return "cast";
+    case TraceOp::sum:
+      return "sum";
+    case TraceOp::mean:
+      return "mean";
+    case TraceOp::max:
+      return "max";
+    case TraceOp::min:
+      return "min";
+    case TraceOp::argmax:
+      return "argmax";
+    case TraceOp::einsum:
+      return "einsum";
+    case TraceOp::rearrange:
+      return "rearrange";
+    case TraceOp::reshape:
+      return "reshape";
+    case TraceOp::transpose:
+      return "transpose";
+    case TraceOp::broadcast_to:
+      return "broadcast_to";
+    case TraceOp::slice:
+      return "slice";
+    case TraceOp::concat:
+      return "concat";
+    case TraceOp::gather_rows:
+      return "gather_rows";
+    case TraceOp::stop_gradient:
+      return "stop_gradient";
   }
   return "";
 }
@@ -153,7 +220,8 @@ Value Interpreter::emit(TracedTensor op, DType dtype, Dims dims, source::Range r
       continue;
     }
     shape.push_back(*size);
-    if (*size < 0 || (*size > 0 && (__builtin_mul_overflow(num_elements, *size, &num_elements) || num_elements > max_elements))) {
+    if (*size < 0 ||
+        (*size > 0 && (__builtin_mul_overflow(num_elements, *size, &num_elements) || num_elements > max_elements))) {
       report(diag::Kind::too_large, range, fmt::format("a tensor {} is too large", to_string(dtype, dims)));
       return {};
     }
@@ -187,7 +255,8 @@ Value Interpreter::emit_cast(const Value& value, DType dtype, source::Range rang
   return result;
 }
 
-Value Interpreter::emit_input(InputKind kind, std::uint32_t index, DType dtype, Dims dims, bool adopts, source::Range range) {
+Value Interpreter::emit_input(InputKind kind, std::uint32_t index, DType dtype, Dims dims, bool adopts,
+                              source::Range range) {
   TracedTensor op;
   op.op = TraceOp::input;
   Value value = emit(std::move(op), dtype, std::move(dims), range, adopts);
@@ -199,16 +268,16 @@ Value Interpreter::emit_input(InputKind kind, std::uint32_t index, DType dtype, 
 
 Value Interpreter::use_param(const ParamSlot& slot, source::Range range) {
   auto known = recording_->params.find(slot.index);
-  if (known == recording_->params.end()) return emit_input(InputKind::param, slot.index, slot.dtype, slot.dims, true, range);
+  if (known == recording_->params.end())
+    return emit_input(InputKind::param, slot.index, slot.dtype, slot.dims, true, range);
   return {TensorValue{known->second, slot.dtype, slot.dims, true}, range};
 }
 
 bool Interpreter::unify_dtypes(std::vector<Value>& operands, const std::string& op, source::Range range) {
   std::optional<DType> dtype;
   const Value* giver = nullptr;
-  const bool all_adopt = std::none_of(operands.begin(), operands.end(), [](const Value& value) {
-    return as_tensor(value) && !as_tensor(value)->adopts;
-  });
+  const bool all_adopt = std::none_of(operands.begin(), operands.end(),
+                                      [](const Value& value) { return as_tensor(value) && !as_tensor(value)->adopts; });
   for (int round = 0; round < 2; ++round) {
     for (const Value& value : operands) {
       const auto* tensor = as_tensor(value);
@@ -222,7 +291,8 @@ bool Interpreter::unify_dtypes(std::vector<Value>& operands, const std::string& 
         continue;
       }
       auto& diagnostic = report(diag::Kind::dtype_mismatch, value.range,
-                                fmt::format("`{}` needs operands of one dtype, found {} and {}", op, to_string(*dtype), to_string(tensor->dtype)));
+                                fmt::format("`{}` needs operands of one dtype, found {} and {}", op, to_string(*dtype),
+                                            to_string(tensor->dtype)));
       diagnostic.under(to_string(tensor->dtype, tensor->dims)).label(giver->range, std::string(to_string(*dtype)));
       const bool casts_value = !is_float(tensor->dtype) || tensor->dtype == DType::f64;
       diagnostic.help(fmt::format("convert one of them: `{} as {}`", text_of((casts_value ? value : *giver).range),
@@ -239,7 +309,9 @@ bool Interpreter::unify_dtypes(std::vector<Value>& operands, const std::string& 
     } else if (is_number(value) && *dtype != DType::boolean) {
       const auto* real = value.as<double>();
       if (real && !is_float(*dtype)) {
-        report(diag::Kind::dtype_mismatch, value.range, fmt::format("`{}` needs operands of one dtype, found {} and a number with a fraction", op, to_string(*dtype)))
+        report(diag::Kind::dtype_mismatch, value.range,
+               fmt::format("`{}` needs operands of one dtype, found {} and a number with a fraction", op,
+                           to_string(*dtype)))
             .label(giver->range, std::string(to_string(*dtype)))
             .help(fmt::format("write an integer, or convert the tensor: `{} as f32`", text_of(giver->range)));
         return false;
@@ -273,8 +345,8 @@ std::optional<Dims> Interpreter::broadcast(const std::vector<Value>& operands, c
       merged[i] = a.is(1) ? b : a;
       if (a.is(1) || b.is(1) || are_equal(a, b) != Truth::no) continue;
       report(diag::Kind::shape_mismatch, value.range,
-             fmt::format("shapes disagree in `{}`: {} and {}, dim {} from the right is {} and {}", op, to_string(result),
-                         to_string(dims), rank - i, a.to_string(), b.to_string()))
+             fmt::format("shapes disagree in `{}`: {} and {}, dim {} from the right is {} and {}", op,
+                         to_string(result), to_string(dims), rank - i, a.to_string(), b.to_string()))
           .under(to_string(as_tensor(value)->dtype, dims))
           .label(widest->range, to_string(as_tensor(*widest)->dtype, as_tensor(*widest)->dims))
           .note("dims are matched from the right; a dim of 1 is repeated");
@@ -290,15 +362,18 @@ Value Interpreter::emit_binary(TraceOp op, const Value& lhs, const Value& rhs, s
   if (lhs.is_poison() || rhs.is_poison()) return {};
   const std::string name = spelling(op);
   std::vector<Value> operands{lhs, rhs};
-  const bool adopts = std::all_of(operands.begin(), operands.end(), [](const Value& value) { return !as_tensor(value) || as_tensor(value)->adopts; });
+  const bool adopts = std::all_of(operands.begin(), operands.end(),
+                                  [](const Value& value) { return !as_tensor(value) || as_tensor(value)->adopts; });
   if (!unify_dtypes(operands, name, range)) return {};
   const DType dtype = as_tensor(operands[0])->dtype;
   const bool takes_bool = is_logical(op) || op == TraceOp::eq || op == TraceOp::ne;
   const bool needs_float = op == TraceOp::div || op == TraceOp::pow;
-  if ((is_logical(op) && dtype != DType::boolean) || (dtype == DType::boolean && !takes_bool) || (needs_float && !is_float(dtype))) {
+  if ((is_logical(op) && dtype != DType::boolean) || (dtype == DType::boolean && !takes_bool) ||
+      (needs_float && !is_float(dtype))) {
     const Value& tensor = as_tensor(lhs) ? lhs : rhs;
     const std::string wanted = is_logical(op) ? "bool tensors" : needs_float ? "float tensors" : "numbers";
-    auto& diagnostic = report(diag::Kind::dtype_mismatch, tensor.range, fmt::format("`{}` takes {}, found {}", name, wanted, describe(tensor)));
+    auto& diagnostic = report(diag::Kind::dtype_mismatch, tensor.range,
+                              fmt::format("`{}` takes {}, found {}", name, wanted, describe(tensor)));
     if (!is_logical(op)) diagnostic.help(fmt::format("convert it: `{} as f32`", text_of(tensor.range)));
     return {};
   }
@@ -318,10 +393,12 @@ Value Interpreter::emit_unary(TraceOp op, const Value& operand, source::Range ra
   const TensorValue tensor = *as_tensor(operand);
   const bool wants_bool = op == TraceOp::logical_not;
   const bool takes_int = op == TraceOp::neg || op == TraceOp::abs || op == TraceOp::sign;
-  const bool good = wants_bool ? tensor.dtype == DType::boolean : is_float(tensor.dtype) || (takes_int && tensor.dtype != DType::boolean);
+  const bool good = wants_bool ? tensor.dtype == DType::boolean
+                               : is_float(tensor.dtype) || (takes_int && tensor.dtype != DType::boolean);
   if (!good) {
     auto& diagnostic = report(diag::Kind::dtype_mismatch, operand.range,
-                              fmt::format("`{}` takes a {} tensor, found {}", spelling(op), wants_bool ? "bool" : "float", to_string(tensor.dtype, tensor.dims)));
+                              fmt::format("`{}` takes a {} tensor, found {}", spelling(op),
+                                          wants_bool ? "bool" : "float", to_string(tensor.dtype, tensor.dims)));
     if (!wants_bool) diagnostic.help(fmt::format("convert it: `{} as f32`", text_of(operand.range)));
     return {};
   }

@@ -49,7 +49,8 @@ bool Interpreter::fit_dtype(Value& value, DType want, const ast::NamedType& name
   }
   const std::string role = named.base.parts[0].text;
   const std::string wanted = role == to_string(want) ? role : fmt::format("{} ({})", role, to_string(want));
-  report(diag::Kind::dtype_mismatch, range, fmt::format("{} must be {}, found {}", fit.subject, wanted, to_string(tensor.dtype, tensor.dims)))
+  report(diag::Kind::dtype_mismatch, range,
+         fmt::format("{} must be {}, found {}", fit.subject, wanted, to_string(tensor.dtype, tensor.dims)))
       .label(fit.declaration, "declared here")
       .help(fmt::format("`{} as {}` converts it", text_of(range).size() < 30 ? text_of(range) : "...", role));
   return false;
@@ -80,18 +81,21 @@ bool Interpreter::fit_dim(const ast::DimExpr& pattern, const Dim& actual, std::s
   if (known->is_unbound()) return true;
   auto wanted = as_dim(*known);
   if (!wanted) {
-    report(diag::Kind::wrong_type, pattern.range, fmt::format("the size of a dim is an integer, found {}", describe(*known)));
+    report(diag::Kind::wrong_type, pattern.range,
+           fmt::format("the size of a dim is an integer, found {}", describe(*known)));
     return false;
   }
   if (are_equal(*wanted, actual) != Truth::no) return true;
   const std::string written = text_of(pattern.range);
   std::string what = fmt::format("dim {} must be {}", position, wanted->to_string());
-  if (written != wanted->to_string()) what = fmt::format("dim {} must be `{}` = {}", position, written, wanted->to_string());
+  if (written != wanted->to_string())
+    what = fmt::format("dim {} must be `{}` = {}", position, written, wanted->to_string());
   if (name && fit.bound_by.count(name->name) != 0) what += fmt::format(", as in {}", fit.bound_by[name->name]);
   std::string help;
   const Dims& dims = as_tensor(value)->dims;
   if (auto from = position + 1 == dims.size() ? flattens_to(dims, *wanted) : std::nullopt) {
-    help = fmt::format("{} is the product of the trailing dims; insert `|> flatten(from = {})`", wanted->to_string(), *from);
+    help = fmt::format("{} is the product of the trailing dims; insert `|> flatten(from = {})`", wanted->to_string(),
+                       *from);
   }
   return report_shape(value, type, fit, what, help);
 }
@@ -116,11 +120,13 @@ bool Interpreter::fit_tensor(Value& value, const ast::TypeExpr& type, const ast:
   if (!dtype) {
     auto& diagnostic = report(diag::Kind::unknown_name, named.base.range,
                               fmt::format("`{}` is neither a role nor a dtype", named.base.to_string()));
-    suggest(diagnostic, named.base.to_string(), {"act", "par", "acc", "grad", "opt", "stat", "f32", "f64", "bf16", "f16", "i32", "i64", "bool"});
+    suggest(diagnostic, named.base.to_string(),
+            {"act", "par", "acc", "grad", "opt", "stat", "f32", "f64", "bf16", "f16", "i32", "i64", "bool"});
     return false;
   }
   if (!named.unreduced.empty()) {
-    report(diag::Kind::not_in_edition, type.range, "tensors that are unreduced over a mesh axis are not part of this edition");
+    report(diag::Kind::not_in_edition, type.range,
+           "tensors that are unreduced over a mesh axis are not part of this edition");
     return false;
   }
   if (const auto* slot = value.as<ParamSlot>(); slot && is_recording()) value = use_param(*slot, value.range);
@@ -147,7 +153,9 @@ bool Interpreter::fit_tensor(Value& value, const ast::TypeExpr& type, const ast:
   const std::size_t num_named = patterns.size() - (pack == patterns.end() ? 0 : 1);
   if (actual.size() < num_named || (pack == patterns.end() && actual.size() != num_named)) {
     std::string shown = text_of(type.range);
-    report_shape(value, type, fit, fmt::format("`{}` has {}{} dim{}", shown, pack == patterns.end() ? "" : "at least ", num_named, num_named == 1 ? "" : "s"));
+    report_shape(value, type, fit,
+                 fmt::format("`{}` has {}{} dim{}", shown, pack == patterns.end() ? "" : "at least ", num_named,
+                             num_named == 1 ? "" : "s"));
     return false;
   }
   bool good = true;
@@ -198,7 +206,8 @@ std::optional<Dims> Interpreter::dims_of(const std::vector<ast::DimExpr>& patter
       auto pack = find(".." + pattern.pack->text, scope);
       const auto* list = pack ? pack->as<std::shared_ptr<List>>() : nullptr;
       if (!list) {
-        report(diag::Kind::unknown_name, pattern.range, fmt::format("the pack `..{}` is not known here", pattern.pack->text));
+        report(diag::Kind::unknown_name, pattern.range,
+               fmt::format("the pack `..{}` is not known here", pattern.pack->text));
         return std::nullopt;
       }
       for (const auto& element : (*list)->elements) dims.push_back(*as_dim(element));
@@ -208,7 +217,8 @@ std::optional<Dims> Interpreter::dims_of(const std::vector<ast::DimExpr>& patter
     if (size.is_poison() || size.is_unbound()) return std::nullopt;
     auto dim = as_dim(size);
     if (!dim) {
-      report(diag::Kind::wrong_type, pattern.range, fmt::format("the size of a dim is an integer, found {}", describe(size)));
+      report(diag::Kind::wrong_type, pattern.range,
+             fmt::format("the size of a dim is an integer, found {}", describe(size)));
       return std::nullopt;
     }
     if (dim->number() && *dim->number() < 0) {

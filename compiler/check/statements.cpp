@@ -22,7 +22,8 @@ void Interpreter::run_statement(const ast::Stmt& statement, const ScopePtr& scop
   if (const auto* let = std::get_if<ast::Let>(&statement.node)) return run_let(*let, scope, statement.range);
   if (const auto* loop = std::get_if<ast::For>(&statement.node)) return run_for(*loop, scope);
   if (const auto* check = std::get_if<ast::Check>(&statement.node)) return run_check(*check, scope, statement.range);
-  if (const auto* assign = std::get_if<ast::Assign>(&statement.node)) return run_assign(*assign, scope, statement.range);
+  if (const auto* assign = std::get_if<ast::Assign>(&statement.node))
+    return run_assign(*assign, scope, statement.range);
   if (const auto* expr = std::get_if<ast::ExprStmt>(&statement.node)) {
     evaluate(*expr->value, scope);
     return;
@@ -41,8 +42,10 @@ void Interpreter::run_let(const ast::Let& let, const ScopePtr& scope, source::Ra
   auto bind = [&](const ast::Name& name, Value bound) {
     scope->names[name.text] = std::move(bound);
     scope->declared[name.text] = name.range;
-    if (let.is_mut) scope->mutables.insert(name.text);
-    else scope->mutables.erase(name.text);
+    if (let.is_mut)
+      scope->mutables.insert(name.text);
+    else
+      scope->mutables.erase(name.text);
   };
   if (let.type && !value.is_poison()) {
     Fit to_type{scope, "the value", let.type->range, false};
@@ -59,7 +62,8 @@ void Interpreter::run_let(const ast::Let& let, const ScopePtr& scope, source::Ra
   if (!value.is_poison() && !value.is_unbound()) {
     auto& diagnostic = report(diag::Kind::wrong_type, value.range,
                               fmt::format("{} names cannot be taken from {}", let.names.size(), describe(value)));
-    diagnostic.label(source::join(let.names.front().range, let.names.back().range), fmt::format("{} names", let.names.size()));
+    diagnostic.label(source::join(let.names.front().range, let.names.back().range),
+                     fmt::format("{} names", let.names.size()));
     if (as_tensor(value)) diagnostic.help("`split(x)` gives the entries of axis 0 as a tuple");
   }
   for (const auto& name : let.names) bind(name, {});
@@ -131,7 +135,8 @@ void Interpreter::run_assign(const ast::Assign& assign, const ScopePtr& scope, s
   }
   const std::string& target = name ? name->name : member->name.text;
   ScopePtr place = scope;
-  while (place && (place->names.find(target) == place->names.end() || (is_member && place->mutables.count(target) == 0))) {
+  while (place &&
+         (place->names.find(target) == place->names.end() || (is_member && place->mutables.count(target) == 0))) {
     place = place->parent;
   }
   if (!place || place->mutables.count(target) == 0) {
@@ -139,7 +144,8 @@ void Interpreter::run_assign(const ast::Assign& assign, const ScopePtr& scope, s
       look_up(target, assign.target->range, scope);
       return;
     }
-    auto& diagnostic = report(diag::Kind::cannot_assign, assign.target->range, fmt::format("`{}` cannot be assigned", target));
+    auto& diagnostic =
+        report(diag::Kind::cannot_assign, assign.target->range, fmt::format("`{}` cannot be assigned", target));
     if (place && place->declared.count(target) != 0) {
       diagnostic.label(place->declared[target], "declared here without `mut`");
       diagnostic.help(fmt::format("write `mut {} = ...;`", target));
@@ -159,15 +165,17 @@ void Interpreter::run_assign(const ast::Assign& assign, const ScopePtr& scope, s
   if (state && !value.is_poison()) {
     const auto* tensor = as_tensor(value);
     if (!tensor || tensor->dtype != state->dtype) {
-      report(diag::Kind::dtype_mismatch, assign.value->range,
-             fmt::format("the state `{}` is {}, found {}", target, to_string(state->dtype, state->dims), describe(value)))
+      report(
+          diag::Kind::dtype_mismatch, assign.value->range,
+          fmt::format("the state `{}` is {}, found {}", target, to_string(state->dtype, state->dims), describe(value)))
           .help(fmt::format("write `... as {}`", to_string(state->dtype)));
       value.data = Poison{};
     } else if (tensor->dims.size() != state->dims.size() ||
                !std::equal(state->dims.begin(), state->dims.end(), tensor->dims.begin(),
                            [](const Dim& a, const Dim& b) { return are_equal(a, b) != Truth::no; })) {
-      report(diag::Kind::shape_mismatch, assign.value->range,
-             fmt::format("the state `{}` is {}, found {}", target, to_string(state->dtype, state->dims), describe(value)));
+      report(
+          diag::Kind::shape_mismatch, assign.value->range,
+          fmt::format("the state `{}` is {}, found {}", target, to_string(state->dtype, state->dims), describe(value)));
       value.data = Poison{};
     }
   }

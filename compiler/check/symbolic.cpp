@@ -59,12 +59,18 @@ class SymbolicCheck {
       const auto* named = param.type ? std::get_if<ast::NamedType>(&param.type->node) : nullptr;
       const std::string type = named && named->base.parts.size() == 1 && !named->dims ? named->base.parts[0].text : "";
       Value value{Poison{}, param.name.range};
-      if (type == "dim") value.data = Dim::symbol(param.name.text, true);
-      else if (param.default_value) continue;
-      else if (type == "int") value.data = Dim::symbol(param.name.text, false);
-      else if (type == "f64" || type == "f32" || type == "Schedule") value.data = Unbound{};
-      else if (type == "Init") value.data = InitValue{};
-      else return std::nullopt;
+      if (type == "dim")
+        value.data = Dim::symbol(param.name.text, true);
+      else if (param.default_value)
+        continue;
+      else if (type == "int")
+        value.data = Dim::symbol(param.name.text, false);
+      else if (type == "f64" || type == "f32" || type == "Schedule")
+        value.data = Unbound{};
+      else if (type == "Init")
+        value.data = InitValue{};
+      else
+        return std::nullopt;
       args.push_back({param.name, std::move(value)});
     }
     equate(decl, args);
@@ -91,10 +97,12 @@ class SymbolicCheck {
 
   /// A pack may be of any length: only a mistake at every length is one.
   void check_function(const Function& function, const std::shared_ptr<ModuleInstance>& instance) {
-    const bool has_pack = std::any_of(function.decl->params.begin(), function.decl->params.end(), [](const ast::Param& param) {
-      const auto* type = tensor_type(param.type);
-      return type && std::any_of(type->dims->begin(), type->dims->end(), [](const ast::DimExpr& dim) { return dim.pack.has_value(); });
-    });
+    const bool has_pack =
+        std::any_of(function.decl->params.begin(), function.decl->params.end(), [](const ast::Param& param) {
+          const auto* type = tensor_type(param.type);
+          return type && std::any_of(type->dims->begin(), type->dims->end(),
+                                     [](const ast::DimExpr& dim) { return dim.pack.has_value(); });
+        });
     diag::Sink* sink = in_.sink;
     std::vector<diag::Sink> reports;
     for (int length : has_pack ? std::vector<int>{2, 1, 3, 0} : std::vector<int>{0}) {

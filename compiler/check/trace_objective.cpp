@@ -8,32 +8,37 @@ namespace dtj::check {
 
 namespace {
 
-Dims to_dims(const Shape& shape) { return {shape.begin(), shape.end()}; }
+Dims to_dims(const Shape& shape) {
+  return {shape.begin(), shape.end()};
+}
 
 }  // namespace
 
-Trace Interpreter::trace_objective(const ast::FnDecl& objective, const Value& model, const std::vector<FieldSpec>& fields,
-                                   std::int64_t micro_batch, bool training, const ScopePtr& scope,
-                                   std::vector<std::string>& metrics) {
+Trace Interpreter::trace_objective(const ast::FnDecl& objective, const Value& model,
+                                   const std::vector<FieldSpec>& fields, std::int64_t micro_batch, bool training,
+                                   const ScopePtr& scope, std::vector<std::string>& metrics) {
   metrics.clear();
   recording_ = std::make_unique<Recording>();
   recording_->training = training;
   recording_->trace.name = training ? "objective" : "eval_objective";
   for (std::size_t i = 0; i < params.size(); ++i) {
-    emit_input(InputKind::param, static_cast<std::uint32_t>(i), params[i].type.dtype, to_dims(params[i].type.shape), true, params[i].range);
+    emit_input(InputKind::param, static_cast<std::uint32_t>(i), params[i].type.dtype, to_dims(params[i].type.shape),
+               true, params[i].range);
   }
   auto batch = std::make_shared<Record>();
   batch->name = "batch";
   for (std::size_t i = 0; i < fields.size(); ++i) {
     Dims dims = to_dims(fields[i].sample_shape);
     dims.insert(dims.begin(), Dim(micro_batch));
-    batch->fields.emplace_back(fields[i].name, emit_input(InputKind::batch, static_cast<std::uint32_t>(i), fields[i].dtype, dims,
-                                                          is_float(fields[i].dtype), objective.name.range));
+    batch->fields.emplace_back(fields[i].name,
+                               emit_input(InputKind::batch, static_cast<std::uint32_t>(i), fields[i].dtype, dims,
+                                          is_float(fields[i].dtype), objective.name.range));
   }
   const source::Range range = objective.name.range;
   Value result;
   if (objective.params.size() != 2) {
-    report(diag::Kind::wrong_argument, range, fmt::format("the objective takes the model and the batch, found {} parameters", objective.params.size()))
+    report(diag::Kind::wrong_argument, range,
+           fmt::format("the objective takes the model and the batch, found {} parameters", objective.params.size()))
         .help(fmt::format("write `fn {}(m, batch) {{ ... }}`", objective.name.text));
   } else if (!model.is_poison() && !model.is_unbound()) {
     std::vector<Argument> args{{std::nullopt, model}, {std::nullopt, {batch, range}}};
@@ -42,7 +47,8 @@ Trace Interpreter::trace_objective(const ast::FnDecl& objective, const Value& mo
   const auto* record = result.as<std::shared_ptr<Record>>();
   const source::Range at = result.range.is_none ? range : result.range;
   if (!record && !result.is_poison() && !result.is_unbound()) {
-    report(diag::Kind::wrong_type, at, fmt::format("the objective must give a record of metrics, found {}", describe(result)))
+    report(diag::Kind::wrong_type, at,
+           fmt::format("the objective must give a record of metrics, found {}", describe(result)))
         .help("write `{loss = ...}`");
   } else if (record && ((*record)->fields.empty() || (*record)->fields[0].first != "loss")) {
     report(diag::Kind::wrong_type, at, "the first field of the objective's record must be `loss`")
@@ -55,8 +61,9 @@ Trace Interpreter::trace_objective(const ast::FnDecl& objective, const Value& mo
     if (is_number(value)) value = emit_constant(as_number(value).value_or(0), DType::f32, value.range);
     const auto* tensor = as_tensor(value);
     if (!tensor || !tensor->dims.empty() || !is_float(tensor->dtype)) {
-      auto& diagnostic = report(tensor && is_float(tensor->dtype) ? diag::Kind::shape_mismatch : diag::Kind::wrong_type, value.range,
-                                fmt::format("the metric `{}` must be a scalar f32[], found {}", name, describe(value)));
+      auto& diagnostic =
+          report(tensor && is_float(tensor->dtype) ? diag::Kind::shape_mismatch : diag::Kind::wrong_type, value.range,
+                 fmt::format("the metric `{}` must be a scalar f32[], found {}", name, describe(value)));
       if (tensor && !tensor->dims.empty()) diagnostic.help("reduce it with `mean(...)` or `sum(...)`");
       continue;
     }

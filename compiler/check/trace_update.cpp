@@ -19,14 +19,16 @@ const ast::FnDecl* find_function(const ast::ModuleDecl& decl, const std::string&
 }
 
 bool is_optimizer(const ast::ModuleDecl& decl) {
-  return std::any_of(decl.attrs.begin(), decl.attrs.end(), [](const ast::Attr& attr) { return attr.name.to_string() == "optimizer"; });
+  return std::any_of(decl.attrs.begin(), decl.attrs.end(),
+                     [](const ast::Attr& attr) { return attr.name.to_string() == "optimizer"; });
 }
 
 }  // namespace
 
 class UpdateTrace {
  public:
-  UpdateTrace(Interpreter& in, std::shared_ptr<ModuleInstance> optimizer, source::Range range, std::vector<StateInfo>& states)
+  UpdateTrace(Interpreter& in, std::shared_ptr<ModuleInstance> optimizer, source::Range range,
+              std::vector<StateInfo>& states)
       : in_(in), optimizer_(std::move(optimizer)), range_(range), states_(states) {}
 
   void record(std::optional<double> clip_norm) {
@@ -34,11 +36,13 @@ class UpdateTrace {
     update_ = find_function(*optimizer_->decl, "update");
     if (!is_optimizer(*optimizer_->decl) || !update_) {
       in_.report(diag::Kind::wrong_type, range_, fmt::format("`{}` is not an optimizer", name))
-          .label(optimizer_->decl->name.range, "an optimizer is marked `@optimizer` and has `fn update(p, g, step, lr)`");
+          .label(optimizer_->decl->name.range,
+                 "an optimizer is marked `@optimizer` and has `fn update(p, g, step, lr)`");
       return;
     }
     if (update_->params.size() != 4) {
-      in_.report(diag::Kind::wrong_argument, update_->name.range, fmt::format("`{}.update` takes {} arguments", name, update_->params.size()))
+      in_.report(diag::Kind::wrong_argument, update_->name.range,
+                 fmt::format("`{}.update` takes {} arguments", name, update_->params.size()))
           .note("`update` of an optimizer takes the parameter, its gradient, the step and the learning rate");
       return;
     }
@@ -80,7 +84,9 @@ class UpdateTrace {
       }
       for (const auto& item : optimizer_->decl->items) {
         const auto* state = std::get_if<ast::StateDecl>(&item);
-        if (state && state->kind == ast::StateDecl::Kind::state && !declare_state(*state, static_cast<std::uint32_t>(p), scope)) return false;
+        if (state && state->kind == ast::StateDecl::Kind::state &&
+            !declare_state(*state, static_cast<std::uint32_t>(p), scope))
+          return false;
       }
     }
     first_state_.push_back(states_.size());
@@ -94,7 +100,8 @@ class UpdateTrace {
     const auto* named = std::get_if<ast::NamedType>(&decl.type->node);
     const auto dtype = named ? in_.dtype_of(*named) : std::nullopt;
     if (!named || !named->dims || dtype != DType::f32) {
-      in_.report(diag::Kind::wrong_type, decl.type->range, fmt::format("the state `{}` must be an f32 tensor such as `f32[..S]`", decl.name.text));
+      in_.report(diag::Kind::wrong_type, decl.type->range,
+                 fmt::format("the state `{}` must be an f32 tensor such as `f32[..S]`", decl.name.text));
       return false;
     }
     auto dims = in_.dims_of(*named->dims, scope);
@@ -112,13 +119,16 @@ class UpdateTrace {
     auto index = [](std::size_t i) { return static_cast<std::uint32_t>(i); };
     for (std::size_t p = 0; p < in_.params.size(); ++p) {
       const auto& type = in_.params[p].type;
-      values_.push_back(in_.emit_input(InputKind::param, index(p), type.dtype, to_dims(type.shape), true, in_.params[p].range));
+      values_.push_back(
+          in_.emit_input(InputKind::param, index(p), type.dtype, to_dims(type.shape), true, in_.params[p].range));
     }
     for (std::size_t s = 0; s < states_.size(); ++s) {
-      state_values_.push_back(in_.emit_input(InputKind::state, index(s), DType::f32, to_dims(states_[s].type.shape), false, range_));
+      state_values_.push_back(
+          in_.emit_input(InputKind::state, index(s), DType::f32, to_dims(states_[s].type.shape), false, range_));
     }
     for (std::size_t p = 0; p < in_.params.size(); ++p) {
-      gradients_.push_back(in_.emit_input(InputKind::gradient, index(p), DType::f32, to_dims(in_.params[p].type.shape), false, in_.params[p].range));
+      gradients_.push_back(in_.emit_input(InputKind::gradient, index(p), DType::f32, to_dims(in_.params[p].type.shape),
+                                          false, in_.params[p].range));
     }
     step_ = in_.emit_input(InputKind::step, 0, DType::f64, {}, false, range_);
   }
@@ -132,7 +142,8 @@ class UpdateTrace {
       TracedTensor op;
       op.op = TraceOp::sum;
       op.operands = {in_.ref(square)};
-      for (std::size_t i = 0; i < as_tensor(gradient)->dims.size(); ++i) op.ints.push_back(static_cast<std::int64_t>(i));
+      for (std::size_t i = 0; i < as_tensor(gradient)->dims.size(); ++i)
+        op.ints.push_back(static_cast<std::int64_t>(i));
       Value sum = in_.emit(std::move(op), DType::f32, {}, range_);
       total = total.is_poison() ? sum : in_.emit_binary(TraceOp::add, total, sum, range_);
     }
@@ -151,13 +162,15 @@ class UpdateTrace {
   Value record_rate() {
     auto lr = in_.find_here("lr", optimizer_->scope);
     if (!lr) {
-      in_.report(diag::Kind::wrong_argument, range_, fmt::format("the optimizer `{}` has no parameter `lr`", optimizer_->decl->name.text));
+      in_.report(diag::Kind::wrong_argument, range_,
+                 fmt::format("the optimizer `{}` has no parameter `lr`", optimizer_->decl->name.text));
       return {};
     }
     if (auto number = as_number(*lr)) return in_.emit_constant(*number, DType::f64, range_);
     const auto* schedule = lr->as<std::shared_ptr<ModuleInstance>>();
     if (!schedule) {
-      in_.report(diag::Kind::wrong_type, range_, fmt::format("`lr` must be a number or a schedule, found {}", describe(*lr)));
+      in_.report(diag::Kind::wrong_type, range_,
+                 fmt::format("`lr` must be a number or a schedule, found {}", describe(*lr)));
       return {};
     }
     Value rate = in_.call_method(*schedule, "forward", {{std::nullopt, step_}}, lr->range.is_none ? range_ : lr->range);
@@ -165,7 +178,8 @@ class UpdateTrace {
     if (tensor && tensor->dtype == DType::f64 && tensor->dims.empty()) return rate;
     if (is_number(rate)) return in_.emit_constant(as_number(rate).value_or(0), DType::f64, range_);
     if (!rate.is_poison()) {
-      in_.report(diag::Kind::wrong_type, lr->range, fmt::format("a schedule must give f64[], found {}", describe(rate)));
+      in_.report(diag::Kind::wrong_type, lr->range,
+                 fmt::format("a schedule must give f64[], found {}", describe(rate)));
     }
     return {};
   }
@@ -186,7 +200,9 @@ class UpdateTrace {
       const auto& type = in_.params[p].type;
       const auto* tensor = as_tensor(updated);
       if (!tensor || tensor->dims != to_dims(type.shape) || !is_float(tensor->dtype)) {
-        in_.report(diag::Kind::shape_mismatch, updated.range, fmt::format("`update` must give the new parameter {}, found {}", to_string(type.dtype, to_dims(type.shape)), describe(updated)));
+        in_.report(diag::Kind::shape_mismatch, updated.range,
+                   fmt::format("`update` must give the new parameter {}, found {}",
+                               to_string(type.dtype, to_dims(type.shape)), describe(updated)));
         return;
       }
       output(in_.emit_cast(updated, type.dtype, range_), OutputKind::param, static_cast<std::uint32_t>(p));
@@ -217,7 +233,8 @@ Value Interpreter::call_update(const std::shared_ptr<ModuleInstance>& optimizer,
   return call_function(**function, std::move(args), range, state_scope);
 }
 
-Trace Interpreter::trace_update(const Value& optimizer, std::optional<double> clip_norm, std::vector<StateInfo>& states) {
+Trace Interpreter::trace_update(const Value& optimizer, std::optional<double> clip_norm,
+                                std::vector<StateInfo>& states) {
   states.clear();
   recording_ = std::make_unique<Recording>();
   recording_->trace.name = "update";
@@ -225,7 +242,8 @@ Trace Interpreter::trace_update(const Value& optimizer, std::optional<double> cl
   if (const auto* instance = optimizer.as<std::shared_ptr<ModuleInstance>>()) {
     UpdateTrace(*this, *instance, optimizer.range, states).record(clip_norm);
   } else if (!optimizer.is_poison() && !optimizer.is_unbound()) {
-    report(diag::Kind::wrong_type, optimizer.range, fmt::format("`optimizer` must be an optimizer, found {}", describe(optimizer)))
+    report(diag::Kind::wrong_type, optimizer.range,
+           fmt::format("`optimizer` must be an optimizer, found {}", describe(optimizer)))
         .help("for example `AdamW(lr = 1e-3)` of `std.optim`");
   }
   Trace trace = std::move(recording_->trace);

@@ -11,14 +11,20 @@ namespace dtj::check {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, UnitKind>, 9> quantity_types = {{
-    {"duration", UnitKind::time},   {"time", UnitKind::time},     {"bytes", UnitKind::bytes},
-    {"tok", UnitKind::tok},         {"step", UnitKind::step},     {"epoch", UnitKind::epoch},
-    {"sample", UnitKind::sample},   {"percent", UnitKind::percent}, {"bandwidth", UnitKind::bandwidth},
+    {"duration", UnitKind::time},
+    {"time", UnitKind::time},
+    {"bytes", UnitKind::bytes},
+    {"tok", UnitKind::tok},
+    {"step", UnitKind::step},
+    {"epoch", UnitKind::epoch},
+    {"sample", UnitKind::sample},
+    {"percent", UnitKind::percent},
+    {"bandwidth", UnitKind::bandwidth},
 }};
 
-const std::vector<std::string> type_names = {"int",  "dim",  "bool", "string", "any", "Init", "Schedule", "duration", "bytes",
-                                             "f64",  "f32",  "bf16", "f16",    "i32", "i64",  "act",      "par",      "tok",
-                                             "step", "epoch", "sample"};
+const std::vector<std::string> type_names = {"int",      "dim",   "bool", "string", "any",  "Init",  "Schedule",
+                                             "duration", "bytes", "f64",  "f32",    "bf16", "f16",   "i32",
+                                             "i64",      "act",   "par",  "tok",    "step", "epoch", "sample"};
 
 bool has_forward(const ModuleInstance& instance) {
   for (const auto& item : instance.decl->items) {
@@ -45,7 +51,8 @@ bool Interpreter::fit(Value& value, const ast::TypeExpr& type, Fit& fit) {
   if (value.is_poison()) return false;
   if (value.is_unbound()) return true;
   auto mismatch = [&](const std::string& wanted) {
-    report(diag::Kind::wrong_type, value.range, fmt::format("{} must be {}, found {}", fit.subject, wanted, describe(value)))
+    report(diag::Kind::wrong_type, value.range,
+           fmt::format("{} must be {}, found {}", fit.subject, wanted, describe(value)))
         .label(fit.declaration, "declared here");
     return false;
   };
@@ -102,7 +109,8 @@ bool Interpreter::fit_named(Value& value, const ast::TypeExpr& type, const ast::
       if (as_dim(value)) return true;
       const auto* real = value.as<double>();
       return mismatch("an integer", real && *real == static_cast<double>(static_cast<std::int64_t>(*real))
-                                        ? fmt::format("write `{}`", static_cast<std::int64_t>(*real)) : "");
+                                        ? fmt::format("write `{}`", static_cast<std::int64_t>(*real))
+                                        : "");
     }
     if (name == "dim") {
       if (!as_dim(value)) return mismatch("a size");
@@ -121,11 +129,13 @@ bool Interpreter::fit_named(Value& value, const ast::TypeExpr& type, const ast::
         return true;
       }
       if (value.as<Dim>()) return true;
-      return mismatch("a number", as_tensor(value) ? fmt::format("a tensor parameter has dims, as in `{}[..S]`", name) : "");
+      return mismatch("a number",
+                      as_tensor(value) ? fmt::format("a tensor parameter has dims, as in `{}[..S]`", name) : "");
     }
     if (name == "Init") {
-      return value.as<InitValue>() ? true
-                                   : mismatch("an initialiser", is_number(value) ? fmt::format("write `constant({})`", show(value)) : "");
+      return value.as<InitValue>()
+                 ? true
+                 : mismatch("an initialiser", is_number(value) ? fmt::format("write `constant({})`", show(value)) : "");
     }
     if (name == "Schedule") {
       if (auto number = as_number(value)) {
@@ -133,7 +143,9 @@ bool Interpreter::fit_named(Value& value, const ast::TypeExpr& type, const ast::
         return true;
       }
       const auto* instance = value.as<std::shared_ptr<ModuleInstance>>();
-      return instance && has_forward(**instance) ? true : mismatch("a learning rate", "write a number or a schedule such as `warmup_cosine(...)`");
+      return instance && has_forward(**instance)
+                 ? true
+                 : mismatch("a learning rate", "write a number or a schedule such as `warmup_cosine(...)`");
     }
     for (const auto& [word, kind] : quantity_types) {
       if (name != word) continue;
@@ -155,18 +167,25 @@ bool Interpreter::fit_named(Value& value, const ast::TypeExpr& type, const ast::
   if (declared) {
     if (const auto* record = declared->as<RecordType>()) {
       const auto* found = value.as<std::shared_ptr<Record>>();
-      return found && (*found)->name == record->decl->name.text ? true : mismatch(fmt::format("a record `{}`", record->decl->name.text));
+      return found && (*found)->name == record->decl->name.text
+                 ? true
+                 : mismatch(fmt::format("a record `{}`", record->decl->name.text));
     }
     if (const auto* module = declared->as<ModuleType>()) {
       const auto* found = value.as<std::shared_ptr<ModuleInstance>>();
-      return found && (*found)->decl == module->decl ? true : mismatch(fmt::format("an instance of `{}`", module->decl->name.text));
+      return found && (*found)->decl == module->decl
+                 ? true
+                 : mismatch(fmt::format("an instance of `{}`", module->decl->name.text));
     }
     if (const auto* enumeration = declared->as<EnumType>()) {
       const auto* found = value.as<EnumValue>();
-      return found && found->enum_name == enumeration->decl->name.text ? true : mismatch(fmt::format("a value of `{}`", enumeration->decl->name.text));
+      return found && found->enum_name == enumeration->decl->name.text
+                 ? true
+                 : mismatch(fmt::format("a value of `{}`", enumeration->decl->name.text));
     }
   }
-  auto& diagnostic = report(diag::Kind::unknown_name, type.range, fmt::format("there is no type `{}`", named.base.to_string()));
+  auto& diagnostic =
+      report(diag::Kind::unknown_name, type.range, fmt::format("there is no type `{}`", named.base.to_string()));
   auto candidates = type_names;
   for (auto& known : fit.scope->all_names()) candidates.push_back(known);
   suggest(diagnostic, name, candidates);

@@ -8,14 +8,22 @@ namespace dtj::check {
 
 std::string_view to_string(UnitKind kind) {
   switch (kind) {
-    case UnitKind::time: return "time";
-    case UnitKind::bytes: return "bytes";
-    case UnitKind::tok: return "tok";
-    case UnitKind::step: return "step";
-    case UnitKind::epoch: return "epoch";
-    case UnitKind::sample: return "sample";
-    case UnitKind::percent: return "percent";
-    case UnitKind::bandwidth: return "bandwidth";
+    case UnitKind::time:
+      return "time";
+    case UnitKind::bytes:
+      return "bytes";
+    case UnitKind::tok:
+      return "tok";
+    case UnitKind::step:
+      return "step";
+    case UnitKind::epoch:
+      return "epoch";
+    case UnitKind::sample:
+      return "sample";
+    case UnitKind::percent:
+      return "percent";
+    case UnitKind::bandwidth:
+      return "bandwidth";
   }
   return "";
 }
@@ -50,7 +58,9 @@ std::vector<std::string> Scope::all_names() const {
   return result;
 }
 
-std::string to_string(DType dtype, const Dims& dims) { return std::string(to_string(dtype)) + to_string(dims); }
+std::string to_string(DType dtype, const Dims& dims) {
+  return std::string(to_string(dtype)) + to_string(dims);
+}
 
 namespace {
 
@@ -98,7 +108,9 @@ struct Describe {
 
 }  // namespace
 
-std::string describe(const Value& value) { return std::visit(Describe{}, value.data); }
+std::string describe(const Value& value) {
+  return std::visit(Describe{}, value.data);
+}
 
 std::string show(const Value& value) {
   if (const auto* integer = value.as<std::int64_t>()) return std::to_string(*integer);

@@ -249,8 +249,15 @@ Token* ErrorStrategy::recoverInline(Parser* parser) {
     parser->consume();
     return token;
   }
-  if (singleTokenInsertion(parser)) return getMissingSymbol(parser);
-  throw antlr4::InputMismatchException(parser);
+  // Not getMissingSymbol: it copies the source of a neighbour, and a token that was put in before has none.
+  const IntervalSet missing = expected_of(parser);
+  if (missing.isEmpty() || missing.getMinElement() <= 0 || !singleTokenInsertion(parser)) {
+    throw antlr4::InputMismatchException(parser);
+  }
+  insert(static_cast<std::size_t>(missing.getMinElement()));
+  Token* token = parser->getCurrentToken();
+  parser->consume();
+  return token;
 }
 
 /// A list or a block goes on as if the missing `,`, `;` or closing bracket were there.

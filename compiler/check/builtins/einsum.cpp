@@ -5,7 +5,8 @@
 
 #include "compiler/check/builtins/primitives.hpp"
 
-// einsum("...i,oi->...o", x, w): one or two operands; dims are single letters, `...` stands for any number of leading dims.
+// einsum("...i,oi->...o", x, w): one or two operands; dims are single letters, `...` stands for any number of leading
+// dims.
 
 namespace dtj::check {
 
@@ -14,7 +15,7 @@ namespace {
 struct Term {
   std::string letters;  ///< `...` expanded to letters that the pattern does not use
   std::string written;
-  std::vector<std::size_t> offsets;  ///< of each letter in the pattern
+  std::vector<std::size_t> offsets;     ///< of each letter in the pattern
   std::optional<std::size_t> ellipsis;  ///< how many letters stand before it
   std::size_t offset = 0;               ///< of the term in the pattern
 };
@@ -67,7 +68,8 @@ class Reader {
         continue;
       }
       if (!std::isalpha(static_cast<unsigned char>(c))) return fail(i, 1, fmt::format("`{}` is not a letter", c));
-      if (term.letters.find(c) != std::string::npos) return fail(i, 1, fmt::format("`{}` stands twice in one operand", c));
+      if (term.letters.find(c) != std::string::npos)
+        return fail(i, 1, fmt::format("`{}` stands twice in one operand", c));
       term.letters += c;
       term.offsets.push_back(i);
     }
@@ -79,7 +81,8 @@ class Reader {
 };
 
 /// "x      : f32[8, 64, 7, 7]"
-std::vector<std::string> operand_table(const PrimitiveCall& call, const std::vector<Value>& operands, const Pattern& pattern) {
+std::vector<std::string> operand_table(const PrimitiveCall& call, const std::vector<Value>& operands,
+                                       const Pattern& pattern) {
   std::vector<std::string> names;
   std::size_t width = 0;
   for (const Value& value : operands) {
@@ -91,7 +94,8 @@ std::vector<std::string> operand_table(const PrimitiveCall& call, const std::vec
   std::vector<std::string> rows;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const TensorValue& tensor = *as_tensor(operands[i]);
-    rows.push_back(fmt::format("{:<{}} : {} as {}", names[i], width, to_string(tensor.dtype, tensor.dims), pattern.inputs[i].written));
+    rows.push_back(fmt::format("{:<{}} : {} as {}", names[i], width, to_string(tensor.dtype, tensor.dims),
+                               pattern.inputs[i].written));
   }
   return rows;
 }
@@ -106,9 +110,11 @@ bool expand(const Reader& reader, Pattern& pattern, const std::vector<Value>& op
     const Term& term = pattern.inputs[i];
     const std::size_t rank = as_tensor(operands[i])->dims.size();
     if (rank < term.letters.size() || (!term.ellipsis && rank != term.letters.size())) {
-      reader.fail(term.offset, std::max<std::size_t>(term.written.size(), 1),
-                  fmt::format("`{}` names {}{} dim{}, but the operand is {}", term.written, term.ellipsis ? "at least " : "", term.letters.size(),
-                              term.letters.size() == 1 ? "" : "s", to_string(as_tensor(operands[i])->dtype, as_tensor(operands[i])->dims)));
+      reader.fail(
+          term.offset, std::max<std::size_t>(term.written.size(), 1),
+          fmt::format("`{}` names {}{} dim{}, but the operand is {}", term.written, term.ellipsis ? "at least " : "",
+                      term.letters.size(), term.letters.size() == 1 ? "" : "s",
+                      to_string(as_tensor(operands[i])->dtype, as_tensor(operands[i])->dims)));
       return false;
     }
     lengths.push_back(rank - term.letters.size());
@@ -129,18 +135,21 @@ bool expand(const Reader& reader, Pattern& pattern, const std::vector<Value>& op
   return true;
 }
 
-void suggest_flatten(const std::vector<Value>& operands, const Dims& found, const Dim& wanted, diag::Diagnostic& diagnostic, const PrimitiveCall& call) {
+void suggest_flatten(const std::vector<Value>& operands, const Dims& found, const Dim& wanted,
+                     diag::Diagnostic& diagnostic, const PrimitiveCall& call) {
   Dim trailing = 1;
   for (std::size_t i = found.size(); i-- > 1;) {
     trailing = trailing * found[i];
     if (i + 1 == found.size() || are_equal(trailing, wanted) != Truth::yes) continue;
-    diagnostic.help(fmt::format("{} is the product of the trailing dims of {}; insert `|> flatten(from = {})`", wanted.to_string(), call.in.text_of(operands[0].range), i));
+    diagnostic.help(fmt::format("{} is the product of the trailing dims of {}; insert `|> flatten(from = {})`",
+                                wanted.to_string(), call.in.text_of(operands[0].range), i));
     return;
   }
 }
 
 /// The size of every letter. None: two operands disagree (reported).
-std::optional<std::map<char, Dim>> letter_sizes(const PrimitiveCall& call, const Pattern& pattern, const std::vector<Value>& operands) {
+std::optional<std::map<char, Dim>> letter_sizes(const PrimitiveCall& call, const Pattern& pattern,
+                                                const std::vector<Value>& operands) {
   std::map<char, Dim> sizes;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const Term& term = pattern.inputs[i];
@@ -150,8 +159,10 @@ std::optional<std::map<char, Dim>> letter_sizes(const PrimitiveCall& call, const
       if (is_new || are_equal(place->second, dims[d]) != Truth::no) continue;
       const bool is_ellipsis = term.ellipsis && term.offsets[d] == term.offset && term.written[0] == '.';
       const std::string letter = is_ellipsis ? "..." : std::string(1, term.letters[d]);
-      auto& diagnostic = call.in.report(diag::Kind::shape_mismatch, range_inside(call.in, call.args[0], term.offsets[d], letter.size()),
-                                        fmt::format("shapes disagree in `einsum`: `{}` is {} in the first operand and {} in the second", letter, place->second.to_string(), dims[d].to_string()));
+      auto& diagnostic = call.in.report(
+          diag::Kind::shape_mismatch, range_inside(call.in, call.args[0], term.offsets[d], letter.size()),
+          fmt::format("shapes disagree in `einsum`: `{}` is {} in the first operand and {} in the second", letter,
+                      place->second.to_string(), dims[d].to_string()));
       for (auto& row : operand_table(call, operands, pattern)) diagnostic.note(std::move(row));
       suggest_flatten(operands, as_tensor(operands[0])->dims, dims[d], diagnostic, call);
       return std::nullopt;
@@ -169,14 +180,19 @@ Value einsum(PrimitiveCall& call) {
   std::vector<Value> operands{call.args[1]};
   if (call.has(2)) operands.push_back(call.args[2]);
   if (pattern->inputs.size() != operands.size()) {
-    reader.fail(0, text->size(), fmt::format("the pattern has {} operand{}, the call has {}", pattern->inputs.size(), pattern->inputs.size() == 1 ? "" : "s", operands.size()));
+    reader.fail(0, text->size(),
+                fmt::format("the pattern has {} operand{}, the call has {}", pattern->inputs.size(),
+                            pattern->inputs.size() == 1 ? "" : "s", operands.size()));
     return {};
   }
-  const bool adopts = std::all_of(operands.begin(), operands.end(), [](const Value& value) { return as_tensor(value)->adopts; });
+  const bool adopts =
+      std::all_of(operands.begin(), operands.end(), [](const Value& value) { return as_tensor(value)->adopts; });
   if (!call.in.unify_dtypes(operands, "einsum", call.range)) return {};
   for (std::size_t i = 0; i < operands.size(); ++i) operands[i].range = call.args[i + 1].range;
   const DType dtype = as_tensor(operands[0])->dtype;
-  if (!is_float(dtype)) return call.fail(diag::Kind::dtype_mismatch, call.args[1].range, fmt::format("`einsum` takes float tensors, found {}", describe(call.args[1])));
+  if (!is_float(dtype))
+    return call.fail(diag::Kind::dtype_mismatch, call.args[1].range,
+                     fmt::format("`einsum` takes float tensors, found {}", describe(call.args[1])));
   if (!expand(reader, *pattern, operands)) return {};
   auto sizes = letter_sizes(call, *pattern, operands);
   if (!sizes) return {};
@@ -184,7 +200,8 @@ Value einsum(PrimitiveCall& call) {
   for (std::size_t i = 0; i < pattern->output.letters.size(); ++i) {
     auto size = sizes->find(pattern->output.letters[i]);
     if (size == sizes->end()) {
-      reader.fail(pattern->output.offsets[i], 1, fmt::format("`{}` stands in the result but in no operand", pattern->output.letters[i]));
+      reader.fail(pattern->output.offsets[i], 1,
+                  fmt::format("`{}` stands in the result but in no operand", pattern->output.letters[i]));
       return {};
     }
     dims.push_back(size->second);
@@ -201,7 +218,9 @@ Value einsum(PrimitiveCall& call) {
 
 }  // namespace
 
-std::vector<Primitive> einsum_primitives() { return {{"einsum", "pattern, x, y?", einsum}}; }
+std::vector<Primitive> einsum_primitives() {
+  return {{"einsum", "pattern, x, y?", einsum}};
+}
 
 Value matmul(Interpreter& in, const Value& lhs, const Value& rhs, source::Range range) {
   const auto* right = as_tensor(rhs);

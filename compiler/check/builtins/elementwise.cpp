@@ -20,22 +20,44 @@ Value apply(PrimitiveCall& call, double (*compute)(double), bool (*is_defined)(d
     return call.fail(diag::Kind::bad_value, x.range, fmt::format("`{}` has no value at {}", call.name, show(x)));
   }
   if (is_number(x)) return {Unbound{}, call.range};
-  return call.fail(diag::Kind::wrong_type, x.range, fmt::format("`{}` takes a number or a tensor, found {}", call.name, describe(x)));
+  return call.fail(diag::Kind::wrong_type, x.range,
+                   fmt::format("`{}` takes a number or a tensor, found {}", call.name, describe(x)));
 }
 
-bool everywhere(double) { return true; }
-bool at_positive(double x) { return x > 0; }
-bool at_non_negative(double x) { return x >= 0; }
+bool everywhere(double) {
+  return true;
+}
+bool at_positive(double x) {
+  return x > 0;
+}
+bool at_non_negative(double x) {
+  return x >= 0;
+}
 
-Value run_exp(PrimitiveCall& call) { return apply<TraceOp::exp>(call, std::exp, everywhere); }
-Value run_log(PrimitiveCall& call) { return apply<TraceOp::log>(call, std::log, at_positive); }
-Value run_sqrt(PrimitiveCall& call) { return apply<TraceOp::sqrt>(call, std::sqrt, at_non_negative); }
-Value run_tanh(PrimitiveCall& call) { return apply<TraceOp::tanh>(call, std::tanh, everywhere); }
-Value run_erf(PrimitiveCall& call) { return apply<TraceOp::erf>(call, std::erf, everywhere); }
-Value run_sin(PrimitiveCall& call) { return apply<TraceOp::sin>(call, std::sin, everywhere); }
-Value run_cos(PrimitiveCall& call) { return apply<TraceOp::cos>(call, std::cos, everywhere); }
+Value run_exp(PrimitiveCall& call) {
+  return apply<TraceOp::exp>(call, std::exp, everywhere);
+}
+Value run_log(PrimitiveCall& call) {
+  return apply<TraceOp::log>(call, std::log, at_positive);
+}
+Value run_sqrt(PrimitiveCall& call) {
+  return apply<TraceOp::sqrt>(call, std::sqrt, at_non_negative);
+}
+Value run_tanh(PrimitiveCall& call) {
+  return apply<TraceOp::tanh>(call, std::tanh, everywhere);
+}
+Value run_erf(PrimitiveCall& call) {
+  return apply<TraceOp::erf>(call, std::erf, everywhere);
+}
+Value run_sin(PrimitiveCall& call) {
+  return apply<TraceOp::sin>(call, std::sin, everywhere);
+}
+Value run_cos(PrimitiveCall& call) {
+  return apply<TraceOp::cos>(call, std::cos, everywhere);
+}
 Value run_rsqrt(PrimitiveCall& call) {
-  return apply<TraceOp::rsqrt>(call, [](double x) { return 1.0 / std::sqrt(x); }, at_positive);
+  return apply<TraceOp::rsqrt>(
+      call, [](double x) { return 1.0 / std::sqrt(x); }, at_positive);
 }
 
 Value run_abs(PrimitiveCall& call) {
@@ -44,8 +66,10 @@ Value run_abs(PrimitiveCall& call) {
 }
 
 Value run_sign(PrimitiveCall& call) {
-  if (const auto* number = call.args[0].as<std::int64_t>()) return {std::int64_t{(*number > 0) - (*number < 0)}, call.range};
-  return apply<TraceOp::sign>(call, [](double x) { return static_cast<double>((x > 0) - (x < 0)); }, everywhere);
+  if (const auto* number = call.args[0].as<std::int64_t>())
+    return {std::int64_t{(*number > 0) - (*number < 0)}, call.range};
+  return apply<TraceOp::sign>(
+      call, [](double x) { return static_cast<double>((x > 0) - (x < 0)); }, everywhere);
 }
 
 Value run_floor(PrimitiveCall& call) {
@@ -68,11 +92,16 @@ Value extreme(PrimitiveCall& call, TraceOp op) {
   if (left && right) return {wants_more ? std::max(*left, *right) : std::min(*left, *right), call.range};
   if (is_number(a) && is_number(b)) return {Unbound{}, call.range};
   const Value& wrong = is_number(a) ? b : a;
-  return call.fail(diag::Kind::wrong_type, wrong.range, fmt::format("`{}` takes numbers or tensors, found {}", call.name, describe(wrong)));
+  return call.fail(diag::Kind::wrong_type, wrong.range,
+                   fmt::format("`{}` takes numbers or tensors, found {}", call.name, describe(wrong)));
 }
 
-Value run_maximum(PrimitiveCall& call) { return extreme(call, TraceOp::maximum); }
-Value run_minimum(PrimitiveCall& call) { return extreme(call, TraceOp::minimum); }
+Value run_maximum(PrimitiveCall& call) {
+  return extreme(call, TraceOp::maximum);
+}
+Value run_minimum(PrimitiveCall& call) {
+  return extreme(call, TraceOp::minimum);
+}
 
 Value run_where(PrimitiveCall& call) {
   const Value& condition = call.args[0];
@@ -80,15 +109,19 @@ Value run_where(PrimitiveCall& call) {
   if (condition.is_unbound()) return condition;
   const auto* chosen = as_tensor(condition);
   if (!chosen || chosen->dtype != DType::boolean) {
-    return call.fail(diag::Kind::dtype_mismatch, condition.range, fmt::format("`where` takes a bool tensor as its condition, found {}", describe(condition)),
+    return call.fail(diag::Kind::dtype_mismatch, condition.range,
+                     fmt::format("`where` takes a bool tensor as its condition, found {}", describe(condition)),
                      chosen ? fmt::format("write `{} != 0`", call.in.text_of(condition.range)) : "");
   }
   std::vector<Value> sides{call.args[1], call.args[2]};
   if (!as_tensor(sides[0]) && !as_tensor(sides[1])) {
     // Two numbers: nothing else says which dtype is meant.
-    if (!is_number(sides[0])) return call.fail(diag::Kind::wrong_type, sides[0].range, fmt::format("`where` takes numbers or tensors, found {}", describe(sides[0])));
+    if (!is_number(sides[0]))
+      return call.fail(diag::Kind::wrong_type, sides[0].range,
+                       fmt::format("`where` takes numbers or tensors, found {}", describe(sides[0])));
     const bool is_integer = as_dim(sides[0]) && as_dim(sides[1]);
-    sides[0] = call.in.emit_constant(as_number(sides[0]).value_or(0), is_integer ? DType::i32 : DType::f32, sides[0].range);
+    sides[0] =
+        call.in.emit_constant(as_number(sides[0]).value_or(0), is_integer ? DType::i32 : DType::f32, sides[0].range);
     if (sides[0].is_poison()) return {};
   }
   if (!call.in.unify_dtypes(sides, "where", call.range)) return {};

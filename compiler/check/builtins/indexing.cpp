@@ -11,7 +11,8 @@ Value run_iota(PrimitiveCall& call) {
   auto size = call.integer(0);
   if (!size) return {};
   if (size->number() && (*size->number() < 0 || *size->number() > INT32_MAX)) {
-    return call.fail(diag::Kind::bad_value, call.args[0].range, fmt::format("`iota` cannot count to {}", *size->number()));
+    return call.fail(diag::Kind::bad_value, call.args[0].range,
+                     fmt::format("`iota` cannot count to {}", *size->number()));
   }
   TracedTensor op;
   op.op = TraceOp::iota;
@@ -24,10 +25,12 @@ Value run_gather_rows(PrimitiveCall& call) {
   const auto* index = call.tensor(1);
   if (!table || !index) return {};
   if (table->dims.size() != 2) {
-    return call.fail(diag::Kind::shape_mismatch, call.args[0].range, fmt::format("`gather_rows` takes a table of 2 dims, found {}", describe(call.args[0])));
+    return call.fail(diag::Kind::shape_mismatch, call.args[0].range,
+                     fmt::format("`gather_rows` takes a table of 2 dims, found {}", describe(call.args[0])));
   }
   if (index->dtype != DType::i32) {
-    return call.fail(diag::Kind::dtype_mismatch, call.args[1].range, fmt::format("`gather_rows` takes an i32 index, found {}", describe(call.args[1])),
+    return call.fail(diag::Kind::dtype_mismatch, call.args[1].range,
+                     fmt::format("`gather_rows` takes an i32 index, found {}", describe(call.args[1])),
                      fmt::format("write `{} as i32`", call.in.text_of(call.args[1].range)));
   }
   TracedTensor op;

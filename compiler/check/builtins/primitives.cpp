@@ -12,8 +12,8 @@ using Table = std::map<std::string_view, Primitive>;
 
 Table make_table() {
   Table table;
-  for (const auto& family : {elementwise_primitives(), reduction_primitives(), einsum_primitives(), rearrange_primitives(),
-                             shape_primitives(), indexing_primitives(), init_primitives()}) {
+  for (const auto& family : {elementwise_primitives(), reduction_primitives(), einsum_primitives(),
+                             rearrange_primitives(), shape_primitives(), indexing_primitives(), init_primitives()}) {
     for (const auto& primitive : family) table.emplace(primitive.name, primitive);
   }
   return table;
@@ -40,9 +40,12 @@ Signature read_signature(std::string_view text) {
     const auto comma = text.find(", ");
     std::string_view word = text.substr(0, comma);
     text = comma == std::string_view::npos ? "" : text.substr(comma + 2);
-    if (word == "**") signature.takes_more = true;
-    else if (word.back() == '?') signature.params.push_back({std::string(word.substr(0, word.size() - 1)), true});
-    else signature.params.push_back({std::string(word), false});
+    if (word == "**")
+      signature.takes_more = true;
+    else if (word.back() == '?')
+      signature.params.push_back({std::string(word.substr(0, word.size() - 1)), true});
+    else
+      signature.params.push_back({std::string(word), false});
   }
   return signature;
 }
@@ -68,7 +71,8 @@ Value call_primitive(Interpreter& in, const Primitive& primitive, std::vector<Ar
   const std::string takes = fmt::format("`{}({})`", primitive.name, primitive.signature);
   for (auto& arg : args) {
     if (arg.value.is_poison()) return {};
-    if (const auto* slot = arg.value.as<ParamSlot>(); slot && in.is_recording()) arg.value = in.use_param(*slot, arg.value.range);
+    if (const auto* slot = arg.value.as<ParamSlot>(); slot && in.is_recording())
+      arg.value = in.use_param(*slot, arg.value.range);
     std::size_t place = next;
     if (arg.name) {
       for (place = 0; place < values.size() && signature.params[place].name != arg.name->text;) ++place;
@@ -80,8 +84,11 @@ Value call_primitive(Interpreter& in, const Primitive& primitive, std::vector<Ar
       ++next;
     }
     if (place >= values.size()) {
-      auto& diagnostic = arg.name ? in.report(diag::Kind::wrong_argument, arg.name->range, fmt::format("`{}` has no parameter `{}`", primitive.name, arg.name->text))
-                                  : in.report(diag::Kind::wrong_argument, arg.value.range, fmt::format("`{}` takes at most {} arguments, found {}", primitive.name, values.size(), args.size()));
+      auto& diagnostic = arg.name ? in.report(diag::Kind::wrong_argument, arg.name->range,
+                                              fmt::format("`{}` has no parameter `{}`", primitive.name, arg.name->text))
+                                  : in.report(diag::Kind::wrong_argument, arg.value.range,
+                                              fmt::format("`{}` takes at most {} arguments, found {}", primitive.name,
+                                                          values.size(), args.size()));
       diagnostic.note(fmt::format("it is {}", takes));
       if (arg.name) {
         std::vector<std::string> names;
@@ -93,7 +100,8 @@ Value call_primitive(Interpreter& in, const Primitive& primitive, std::vector<Ar
       return {};
     }
     if (values[place]) {
-      in.report(diag::Kind::wrong_argument, arg.name ? arg.name->range : arg.value.range, fmt::format("the argument `{}` of `{}` is given twice", signature.params[place].name, primitive.name))
+      in.report(diag::Kind::wrong_argument, arg.name ? arg.name->range : arg.value.range,
+                fmt::format("the argument `{}` of `{}` is given twice", signature.params[place].name, primitive.name))
           .label(values[place]->range, "first given here");
       return {};
     }
@@ -101,7 +109,8 @@ Value call_primitive(Interpreter& in, const Primitive& primitive, std::vector<Ar
   }
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!values[i] && !signature.params[i].is_optional) {
-      in.report(diag::Kind::wrong_argument, range, fmt::format("`{}` misses its argument `{}`", primitive.name, signature.params[i].name))
+      in.report(diag::Kind::wrong_argument, range,
+                fmt::format("`{}` misses its argument `{}`", primitive.name, signature.params[i].name))
           .note(fmt::format("it is {}", takes));
       return {};
     }
@@ -119,28 +128,32 @@ Value PrimitiveCall::fail(diag::Kind kind, source::Range at, std::string message
 const TensorValue* PrimitiveCall::tensor(std::size_t place) const {
   const auto* found = as_tensor(args[place]);
   if (!found && !args[place].is_unbound()) {
-    fail(diag::Kind::wrong_type, args[place].range, fmt::format("`{}` takes a tensor, found {}", name, describe(args[place])));
+    fail(diag::Kind::wrong_type, args[place].range,
+         fmt::format("`{}` takes a tensor, found {}", name, describe(args[place])));
   }
   return found;
 }
 
 std::optional<std::string> PrimitiveCall::text(std::size_t place) const {
   if (const auto* found = args[place].as<std::string>()) return *found;
-  fail(diag::Kind::wrong_type, args[place].range, fmt::format("`{}` takes a pattern as a string, found {}", name, describe(args[place])));
+  fail(diag::Kind::wrong_type, args[place].range,
+       fmt::format("`{}` takes a pattern as a string, found {}", name, describe(args[place])));
   return std::nullopt;
 }
 
 std::optional<bool> PrimitiveCall::flag(std::size_t place, bool fallback) const {
   if (!has(place)) return fallback;
   if (const auto* found = args[place].as<bool>()) return *found;
-  fail(diag::Kind::wrong_type, args[place].range, fmt::format("`{}` takes a bool here, found {}", name, describe(args[place])));
+  fail(diag::Kind::wrong_type, args[place].range,
+       fmt::format("`{}` takes a bool here, found {}", name, describe(args[place])));
   return std::nullopt;
 }
 
 std::optional<Dim> PrimitiveCall::integer(std::size_t place) const {
   if (auto found = as_dim(args[place])) return found;
   if (!args[place].is_unbound()) {
-    fail(diag::Kind::wrong_type, args[place].range, fmt::format("`{}` takes an integer here, found {}", name, describe(args[place])));
+    fail(diag::Kind::wrong_type, args[place].range,
+         fmt::format("`{}` takes an integer here, found {}", name, describe(args[place])));
   }
   return std::nullopt;
 }
@@ -155,7 +168,8 @@ std::optional<std::int64_t> PrimitiveCall::axis(const Value& value, std::size_t 
   }
   const auto size = static_cast<std::int64_t>(rank);
   if (*number >= -size && *number < size) return *number < 0 ? *number + size : *number;
-  fail(diag::Kind::bad_axis, value.range, fmt::format("`{}` has no axis {}: the tensor has {} dim{}", name, *number, rank, rank == 1 ? "" : "s"));
+  fail(diag::Kind::bad_axis, value.range,
+       fmt::format("`{}` has no axis {}: the tensor has {} dim{}", name, *number, rank, rank == 1 ? "" : "s"));
   return std::nullopt;
 }
 

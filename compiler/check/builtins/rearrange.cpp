@@ -77,9 +77,12 @@ class Rearrange {
         side.push_back({{}, false, false, i});
         continue;
       }
-      if (std::isdigit(static_cast<unsigned char>(c))) return fail(i, stop - i, fmt::format("`{}` is not a name", name.name)), false;
-      if (open) open->names.push_back(name);
-      else side.push_back({{name}, false, false, i});
+      if (std::isdigit(static_cast<unsigned char>(c)))
+        return fail(i, stop - i, fmt::format("`{}` is not a name", name.name)), false;
+      if (open)
+        open->names.push_back(name);
+      else
+        side.push_back({{name}, false, false, i});
       i = stop - 1;
     }
     if (open) return fail(open->offset, 1, "`(` without `)`"), false;
@@ -93,7 +96,9 @@ class Rearrange {
     if (in_left != in_right || in_left > 1) return fail(0, text_.size(), "`...` must stand once on each side"), false;
     const std::size_t num_named = left_.size() - static_cast<std::size_t>(in_left);
     if (x.dims.size() < num_named || (in_left == 0 && x.dims.size() != num_named)) {
-      fail(0, text_.find("->"), fmt::format("the pattern names {}{} dim{}, but the tensor is {}", in_left ? "at least " : "", num_named, num_named == 1 ? "" : "s", to_string(x.dtype, x.dims)));
+      fail(0, text_.find("->"),
+           fmt::format("the pattern names {}{} dim{}, but the tensor is {}", in_left ? "at least " : "", num_named,
+                       num_named == 1 ? "" : "s", to_string(x.dtype, x.dims)));
       return false;
     }
     if (in_left == 0) return true;
@@ -112,18 +117,24 @@ class Rearrange {
     std::map<std::string, std::size_t> on_left;
     for (const auto& group : left_) {
       for (const auto& name : group.names) {
-        if (!on_left.emplace(name.name, name.offset).second) return fail(name.offset, name.name.size(), fmt::format("`{}` stands twice on the left", name.name)), false;
+        if (!on_left.emplace(name.name, name.offset).second)
+          return fail(name.offset, name.name.size(), fmt::format("`{}` stands twice on the left", name.name)), false;
       }
     }
     std::map<std::string, std::size_t> on_right;
     for (const auto& group : right_) {
       for (const auto& name : group.names) {
-        if (!on_right.emplace(name.name, name.offset).second) return fail(name.offset, name.name.size(), fmt::format("`{}` stands twice on the right", name.name)), false;
-        if (on_left.count(name.name) == 0) return fail(name.offset, name.name.size(), fmt::format("`{}` stands on the right but not on the left", name.name)), false;
+        if (!on_right.emplace(name.name, name.offset).second)
+          return fail(name.offset, name.name.size(), fmt::format("`{}` stands twice on the right", name.name)), false;
+        if (on_left.count(name.name) == 0)
+          return fail(name.offset, name.name.size(),
+                      fmt::format("`{}` stands on the right but not on the left", name.name)),
+                 false;
       }
     }
     for (const auto& [name, offset] : on_left) {
-      if (on_right.count(name) == 0) return fail(offset, name.size(), fmt::format("`{}` stands on the left but not on the right", name)), false;
+      if (on_right.count(name) == 0)
+        return fail(offset, name.size(), fmt::format("`{}` stands on the left but not on the right", name)), false;
     }
     names_ = on_left;
     return true;
@@ -134,14 +145,16 @@ class Rearrange {
       if (names_.count(name.text) == 0) {
         std::vector<std::string> known;
         for (const auto& [other, offset] : names_) known.push_back(other);
-        auto& diagnostic = call_.in.report(diag::Kind::wrong_argument, name.range, fmt::format("the pattern has no name `{}`", name.text));
+        auto& diagnostic = call_.in.report(diag::Kind::wrong_argument, name.range,
+                                           fmt::format("the pattern has no name `{}`", name.text));
         call_.in.suggest(diagnostic, name.text, known);
         return false;
       }
       if (value.is_unbound()) return false;
       auto size = as_dim(value);
       if (!size || (size->number() && *size->number() < 1)) {
-        call_.fail(diag::Kind::wrong_type, value.range, fmt::format("the size of `{}` is a positive integer, found {}", name.text, show(value)));
+        call_.fail(diag::Kind::wrong_type, value.range,
+                   fmt::format("the size of `{}` is a positive integer, found {}", name.text, show(value)));
         return false;
       }
       sizes_[name.text] = *size;
@@ -159,7 +172,8 @@ class Rearrange {
         if (size != sizes_.end()) {
           known = known * size->second;
         } else if (unknown) {
-          fail(name.offset, name.name.size(), fmt::format("the sizes of `{}` and `{}` are both unknown", unknown->name, name.name));
+          fail(name.offset, name.name.size(),
+               fmt::format("the sizes of `{}` and `{}` are both unknown", unknown->name, name.name));
           return false;
         } else {
           unknown = &name;
@@ -169,7 +183,8 @@ class Rearrange {
       if (!unknown) {
         if (are_equal(known, x.dims[d]) != Truth::no) continue;
         call_.fail(diag::Kind::shape_mismatch, range_inside(call_.in, call_.args[1], group.offset, 1),
-                   fmt::format("shapes disagree in `rearrange`: dim {} of {} is {}, the pattern makes it {}", d, shown, x.dims[d].to_string(), known.to_string()));
+                   fmt::format("shapes disagree in `rearrange`: dim {} of {} is {}, the pattern makes it {}", d, shown,
+                               x.dims[d].to_string(), known.to_string()));
         return false;
       }
       if (known.is(1)) {
@@ -179,7 +194,8 @@ class Rearrange {
       auto size = Dim::divide(x.dims[d], known);
       if (!size && x.dims[d].number() && known.number()) {
         call_.fail(diag::Kind::shape_mismatch, range_inside(call_.in, call_.args[1], group.offset, 1),
-                   fmt::format("shapes disagree in `rearrange`: dim {} of {} is {}, which {} does not divide", d, shown, x.dims[d].to_string(), known.to_string()));
+                   fmt::format("shapes disagree in `rearrange`: dim {} of {} is {}, which {} does not divide", d, shown,
+                               x.dims[d].to_string(), known.to_string()));
         return false;
       }
       sizes_[unknown->name] = size ? *size : Dim::quotient(x.dims[d], known);
@@ -225,10 +241,14 @@ class Rearrange {
   std::map<std::string, Dim> sizes_;
 };
 
-Value run_rearrange(PrimitiveCall& call) { return Rearrange(call).run(); }
+Value run_rearrange(PrimitiveCall& call) {
+  return Rearrange(call).run();
+}
 
 }  // namespace
 
-std::vector<Primitive> rearrange_primitives() { return {{"rearrange", "x, pattern, **", run_rearrange}}; }
+std::vector<Primitive> rearrange_primitives() {
+  return {{"rearrange", "x, pattern, **", run_rearrange}};
+}
 
 }  // namespace dtj::check

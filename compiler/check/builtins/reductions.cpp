@@ -35,8 +35,10 @@ Dims reduced(const Dims& dims, const std::vector<std::int64_t>& axes, bool keep)
   Dims result;
   for (std::size_t i = 0; i < dims.size(); ++i) {
     const bool is_reduced = std::find(axes.begin(), axes.end(), static_cast<std::int64_t>(i)) != axes.end();
-    if (!is_reduced) result.push_back(dims[i]);
-    else if (keep) result.push_back(1);
+    if (!is_reduced)
+      result.push_back(dims[i]);
+    else if (keep)
+      result.push_back(1);
   }
   return result;
 }
@@ -45,7 +47,8 @@ Value reduce(PrimitiveCall& call, TraceOp op) {
   const auto* x = call.tensor(0);
   if (!x) return {};
   if (x->dtype == DType::boolean || (op == TraceOp::mean && !is_float(x->dtype))) {
-    return call.fail(diag::Kind::dtype_mismatch, call.args[0].range, fmt::format("`{}` does not take {}", call.name, describe(call.args[0])),
+    return call.fail(diag::Kind::dtype_mismatch, call.args[0].range,
+                     fmt::format("`{}` does not take {}", call.name, describe(call.args[0])),
                      fmt::format("convert it: `{}({} as f32)`", call.name, call.in.text_of(call.args[0].range)));
   }
   auto axes = read_axes(call, x->dims.size());
@@ -59,16 +62,25 @@ Value reduce(PrimitiveCall& call, TraceOp op) {
   return call.in.emit(std::move(traced), x->dtype, reduced(x->dims, *axes, *keep), call.range, x->adopts);
 }
 
-Value run_sum(PrimitiveCall& call) { return reduce(call, TraceOp::sum); }
-Value run_mean(PrimitiveCall& call) { return reduce(call, TraceOp::mean); }
-Value run_max(PrimitiveCall& call) { return reduce(call, TraceOp::max); }
-Value run_min(PrimitiveCall& call) { return reduce(call, TraceOp::min); }
+Value run_sum(PrimitiveCall& call) {
+  return reduce(call, TraceOp::sum);
+}
+Value run_mean(PrimitiveCall& call) {
+  return reduce(call, TraceOp::mean);
+}
+Value run_max(PrimitiveCall& call) {
+  return reduce(call, TraceOp::max);
+}
+Value run_min(PrimitiveCall& call) {
+  return reduce(call, TraceOp::min);
+}
 
 Value run_argmax(PrimitiveCall& call) {
   const auto* x = call.tensor(0);
   if (!x) return {};
   if (x->dtype == DType::boolean) {
-    return call.fail(diag::Kind::dtype_mismatch, call.args[0].range, fmt::format("`argmax` does not take {}", describe(call.args[0])));
+    return call.fail(diag::Kind::dtype_mismatch, call.args[0].range,
+                     fmt::format("`argmax` does not take {}", describe(call.args[0])));
   }
   auto axis = call.axis(call.args[1], x->dims.size());
   if (!axis) return {};
@@ -83,11 +95,8 @@ Value run_argmax(PrimitiveCall& call) {
 
 std::vector<Primitive> reduction_primitives() {
   return {
-      {"argmax", "x, axis", run_argmax},
-      {"max", "x, axis?, keep?", run_max},
-      {"mean", "x, axis?, keep?", run_mean},
-      {"min", "x, axis?, keep?", run_min},
-      {"sum", "x, axis?, keep?", run_sum},
+      {"argmax", "x, axis", run_argmax},   {"max", "x, axis?, keep?", run_max}, {"mean", "x, axis?, keep?", run_mean},
+      {"min", "x, axis?, keep?", run_min}, {"sum", "x, axis?, keep?", run_sum},
   };
 }
 

@@ -22,7 +22,9 @@ std::optional<std::vector<Value>> list_of(const PrimitiveCall& call, std::size_t
   const Value& value = call.args[place];
   if (const auto* list = value.as<std::shared_ptr<List>>()) return (*list)->elements;
   if (const auto* tuple = value.as<std::shared_ptr<Tuple>>()) return (*tuple)->elements;
-  if (!value.is_unbound()) call.fail(diag::Kind::wrong_type, value.range, fmt::format("`{}` takes a list of {}, found {}", call.name, of_what, describe(value)));
+  if (!value.is_unbound())
+    call.fail(diag::Kind::wrong_type, value.range,
+              fmt::format("`{}` takes a list of {}, found {}", call.name, of_what, describe(value)));
   return std::nullopt;
 }
 
@@ -38,7 +40,8 @@ Value run_reshape(PrimitiveCall& call) {
     auto size = as_dim(value);
     if (!size) {
       if (value.is_unbound() || value.is_poison()) return {};
-      return call.fail(diag::Kind::wrong_type, value.range, fmt::format("a size is an integer, found {}", describe(value)));
+      return call.fail(diag::Kind::wrong_type, value.range,
+                       fmt::format("a size is an integer, found {}", describe(value)));
     }
     if (size->is(-1)) {
       if (open) return call.fail(diag::Kind::bad_value, value.range, "only one size can be -1");
@@ -55,12 +58,14 @@ Value run_reshape(PrimitiveCall& call) {
     auto rest = known.is(0) ? std::nullopt : Dim::divide(total, known);
     if (!rest && total.number() && known.number()) {
       return call.fail(diag::Kind::shape_mismatch, call.args[1].range,
-                       fmt::format("{} cannot be reshaped: {} elements are not divisible by {}", to_string(x->dtype, x->dims), total.to_string(), known.to_string()));
+                       fmt::format("{} cannot be reshaped: {} elements are not divisible by {}",
+                                   to_string(x->dtype, x->dims), total.to_string(), known.to_string()));
     }
     dims[*open] = rest ? *rest : Dim::quotient(total, known);
   } else if (are_equal(total, known) == Truth::no) {
     return call.fail(diag::Kind::shape_mismatch, call.args[1].range,
-                     fmt::format("{} cannot be reshaped to {}: it has {} elements, not {}", to_string(x->dtype, x->dims), to_string(dims), total.to_string(), known.to_string()));
+                     fmt::format("{} cannot be reshaped to {}: it has {} elements, not {}",
+                                 to_string(x->dtype, x->dims), to_string(dims), total.to_string(), known.to_string()));
   }
   return emit_reshape(call, *x, std::move(dims));
 }
@@ -95,7 +100,9 @@ Value run_transpose(PrimitiveCall& call) {
     dims.push_back(x->dims[static_cast<std::size_t>(*axis)]);
   }
   if (dims.size() != x->dims.size()) {
-    return call.fail(diag::Kind::bad_axis, call.args[1].range, fmt::format("`transpose` takes all {} axes of {}, found {}", x->dims.size(), to_string(x->dtype, x->dims), dims.size()));
+    return call.fail(diag::Kind::bad_axis, call.args[1].range,
+                     fmt::format("`transpose` takes all {} axes of {}, found {}", x->dims.size(),
+                                 to_string(x->dtype, x->dims), dims.size()));
   }
   return call.in.emit(std::move(op), x->dtype, std::move(dims), call.range, x->adopts);
 }
@@ -135,12 +142,16 @@ Value run_split(PrimitiveCall& call) {
     // Without `parts`: every entry of the axis, and the axis is gone.
     if (!whole.number()) return {};
     constexpr std::int64_t max_parts = 1024;
-    if (*whole.number() > max_parts) return call.fail(diag::Kind::too_large, call.args[0].range, fmt::format("`split` would give {} tensors", *whole.number()), "give the number of `parts`");
+    if (*whole.number() > max_parts)
+      return call.fail(diag::Kind::too_large, call.args[0].range,
+                       fmt::format("`split` would give {} tensors", *whole.number()), "give the number of `parts`");
     lengths.assign(static_cast<std::size_t>(*whole.number()), Dim(1));
   } else if (const auto* parts = call.args[1].as<std::int64_t>()) {
     auto length = *parts > 0 ? Dim::divide(whole, *parts) : std::nullopt;
     if (*parts < 1 || (!length && whole.number())) {
-      return call.fail(diag::Kind::shape_mismatch, call.args[1].range, fmt::format("dim {} of {} cannot be split into {} equal parts", place, to_string(x->dtype, x->dims), *parts));
+      return call.fail(
+          diag::Kind::shape_mismatch, call.args[1].range,
+          fmt::format("dim {} of {} cannot be split into {} equal parts", place, to_string(x->dtype, x->dims), *parts));
     }
     lengths.assign(static_cast<std::size_t>(*parts), length ? *length : Dim::quotient(whole, *parts));
   } else {
@@ -149,12 +160,16 @@ Value run_split(PrimitiveCall& call) {
     Dim total = 0;
     for (const Value& value : *sizes) {
       auto size = as_dim(value);
-      if (!size) return call.fail(diag::Kind::wrong_type, value.range, fmt::format("a size is an integer, found {}", describe(value)));
+      if (!size)
+        return call.fail(diag::Kind::wrong_type, value.range,
+                         fmt::format("a size is an integer, found {}", describe(value)));
       lengths.push_back(*size);
       total = total + *size;
     }
     if (are_equal(total, whole) == Truth::no) {
-      return call.fail(diag::Kind::shape_mismatch, call.args[1].range, fmt::format("the parts of dim {} add up to {}, but it is {}", place, total.to_string(), whole.to_string()));
+      return call.fail(
+          diag::Kind::shape_mismatch, call.args[1].range,
+          fmt::format("the parts of dim {} add up to {}, but it is {}", place, total.to_string(), whole.to_string()));
     }
   }
   std::int64_t begin = 0;
@@ -171,12 +186,16 @@ Value run_concat(PrimitiveCall& call) {
   if (parts->empty()) return call.fail(diag::Kind::bad_value, call.args[0].range, "`concat` needs at least one tensor");
   for (const Value& part : *parts) {
     if (part.is_poison() || part.is_unbound()) return {};
-    if (!as_tensor(part)) return call.fail(diag::Kind::wrong_type, part.range, fmt::format("`concat` takes tensors, found {}", describe(part)));
+    if (!as_tensor(part))
+      return call.fail(diag::Kind::wrong_type, part.range,
+                       fmt::format("`concat` takes tensors, found {}", describe(part)));
   }
-  const bool adopts = std::all_of(parts->begin(), parts->end(), [](const Value& part) { return as_tensor(part)->adopts; });
+  const bool adopts =
+      std::all_of(parts->begin(), parts->end(), [](const Value& part) { return as_tensor(part)->adopts; });
   if (!call.in.unify_dtypes(*parts, "concat", call.range)) return {};
   Dims dims = as_tensor(parts->front())->dims;
-  auto axis = call.has(1) ? call.axis(call.args[1], dims.size()) : call.axis({std::int64_t{0}, call.args[0].range}, dims.size());
+  auto axis = call.has(1) ? call.axis(call.args[1], dims.size())
+                          : call.axis({std::int64_t{0}, call.args[0].range}, dims.size());
   if (!axis) return {};
   const auto place = static_cast<std::size_t>(*axis);
   TracedTensor op;
@@ -186,9 +205,13 @@ Value run_concat(PrimitiveCall& call) {
   for (const Value& part : *parts) {
     const Dims& other = as_tensor(part)->dims;
     bool fits = other.size() == dims.size();
-    for (std::size_t i = 0; fits && i < dims.size(); ++i) fits = i == place || are_equal(dims[i], other[i]) != Truth::no;
+    for (std::size_t i = 0; fits && i < dims.size(); ++i)
+      fits = i == place || are_equal(dims[i], other[i]) != Truth::no;
     if (!fits) {
-      call.in.report(diag::Kind::shape_mismatch, part.range, fmt::format("shapes disagree in `concat`: {} and {} may differ in dim {} only", to_string(dims), to_string(other), place))
+      call.in
+          .report(diag::Kind::shape_mismatch, part.range,
+                  fmt::format("shapes disagree in `concat`: {} and {} may differ in dim {} only", to_string(dims),
+                              to_string(other), place))
           .under(to_string(other))
           .label(parts->front().range, to_string(dims));
       return {};
@@ -202,7 +225,8 @@ Value run_concat(PrimitiveCall& call) {
 }
 
 Value run_ndim(PrimitiveCall& call) {
-  if (const auto* slot = call.args[0].as<ParamSlot>()) return {static_cast<std::int64_t>(slot->dims.size()), call.range};
+  if (const auto* slot = call.args[0].as<ParamSlot>())
+    return {static_cast<std::int64_t>(slot->dims.size()), call.range};
   const auto* x = call.tensor(0);
   return x ? Value{static_cast<std::int64_t>(x->dims.size()), call.range} : Value{};
 }

@@ -15,7 +15,8 @@ namespace dtj::check::testing {
 
 /// A mistake as tests compare it: "E304 `text under the caret`: message".
 inline std::string brief(const diag::Diagnostic& diagnostic, const source::SourceManager& sources) {
-  const std::string text = diagnostic.range.is_none ? "" : std::string(sources.file(diagnostic.range.file).slice(diagnostic.range));
+  const std::string text =
+      diagnostic.range.is_none ? "" : std::string(sources.file(diagnostic.range.file).slice(diagnostic.range));
   return std::string(diag::info(diagnostic.kind).code) + " `" + text + "`: " + diagnostic.message;
 }
 
@@ -49,7 +50,8 @@ class Program {
   }
 
   Trace objective(const std::vector<FieldSpec>& fields, std::int64_t micro_batch, bool training = true) {
-    return evaluator.trace_objective(job->functions.at(0), setting("model"), fields, micro_batch, training, job_scope, metrics);
+    return evaluator.trace_objective(job->functions.at(0), setting("model"), fields, micro_batch, training, job_scope,
+                                     metrics);
   }
 
   std::vector<std::string> errors() const {
@@ -83,7 +85,8 @@ inline std::vector<std::string> mistakes(const std::string& text) {
 inline std::vector<std::string> mistakes_in_objective(const std::string& body, const std::string& declarations = "") {
   Program program("import std.nn.{Linear, Embedding, relu, cross_entropy};\n" + declarations +
                   "\nmodule Model() { sub fc = Linear(8, 3); fn forward(x: act[..L, 8]) -> act[..L, 3] { fc(x) } }\n"
-                  "job j {\n model = Model();\n fn objective(m, batch) {\n" + body + "\n }\n}\n");
+                  "job j {\n model = Model();\n fn objective(m, batch) {\n" +
+                  body + "\n }\n}\n");
   program.objective({{"x", DType::f32, {4, 8}, false}, {"y", DType::i32, {4}, true}, {"z", DType::f32, {4}, false}}, 2);
   return program.errors();
 }

@@ -4,7 +4,9 @@ namespace dtj::check::testing {
 namespace {
 
 TEST_CASE("calls: arguments by place, by name and by default", "[unit][check]") {
-  Program program("fn f(a, b = 2, c = 3) { a * 100 + b * 10 + c } const x = f(1); const y = f(1, c = 9); const z = f(c = 1, a = 7, b = 8);");
+  Program program(
+      "fn f(a, b = 2, c = 3) { a * 100 + b * 10 + c } const x = f(1); const y = f(1, c = 9); const z = f(c = 1, a = 7, "
+      "b = 8);");
   CHECK(program.shown("x") == "123");
   CHECK(program.shown("y") == "129");
   CHECK(program.shown("z") == "781");
@@ -23,9 +25,11 @@ TEST_CASE("calls: an unknown argument is suggested", "[unit][check]") {
 }
 
 TEST_CASE("calls: missing, superfluous and repeated arguments", "[unit][check]") {
-  CHECK(Program("fn f(a, b, c) { a } const x = f(1);").errors() == Strings{"E404 `f(1)`: `f` misses its arguments `b`, `c`"});
+  CHECK(Program("fn f(a, b, c) { a } const x = f(1);").errors() ==
+        Strings{"E404 `f(1)`: `f` misses its arguments `b`, `c`"});
   CHECK(Program("fn f(a) { a } const x = f(1, 2);").errors() == Strings{"E404 `2`: `f` takes 1 argument, found 2"});
-  CHECK(Program("fn f(a, b = 1) { a } const x = f(1, a = 2);").errors() == Strings{"E404 `a`: the argument `a` of `f` is given twice"});
+  CHECK(Program("fn f(a, b = 1) { a } const x = f(1, a = 2);").errors() ==
+        Strings{"E404 `a`: the argument `a` of `f` is given twice"});
   CHECK(Program("fn f(a, b) { a } const x = f(a = 1, 2);").errors() ==
         Strings{"E404 `2`: an argument without a name stands after one with a name"});
 }
@@ -38,7 +42,8 @@ TEST_CASE("calls: annotated parameters take their type", "[unit][check]") {
   CHECK(Program("fn f(a: duration) { a } const x = f(5step);").errors() ==
         Strings{"E301 `5step`: argument `a` of `f` must be a quantity of time, found a number of steps"});
   Program halves("fn f(a: int) { a } const x = f(2.0);");
-  CHECK(halves.errors() == Strings{"E304 `2.0`: argument `a` of `f` must be an integer, found a number with a fraction"});
+  CHECK(halves.errors() ==
+        Strings{"E304 `2.0`: argument `a` of `f` must be an integer, found a number with a fraction"});
   CHECK(halves.first_help() == "write `2`");
   Program number("fn f(a: f64) { a } const x = f(2) / 4;");
   CHECK(number.shown("x") == "0.5");
@@ -53,8 +58,10 @@ TEST_CASE("calls: a failing where clause shows the values", "[unit][check]") {
 }
 
 TEST_CASE("calls: endless recursion is found", "[unit][check]") {
-  CHECK(Program("fn f(x) { f(x + 1) } const y = f(0);").errors() == Strings{"E005 `f(x + 1)`: calls of `f` nest deeper than 200"});
-  CHECK(Program("module M() { sub m = M(); } const y = M();").errors() == Strings{"E005 `M()`: calls of `M` nest deeper than 200"});
+  CHECK(Program("fn f(x) { f(x + 1) } const y = f(0);").errors() ==
+        Strings{"E005 `f(x + 1)`: calls of `f` nest deeper than 200"});
+  CHECK(Program("module M() { sub m = M(); } const y = M();").errors() ==
+        Strings{"E005 `M()`: calls of `M` nest deeper than 200"});
 }
 
 TEST_CASE("calls: an elaboration without end runs out of fuel", "[unit][check]") {

@@ -5,7 +5,9 @@
 namespace dtj::check::testing {
 namespace {
 
-Strings errors_of(const std::string& text) { return Program(text).errors(); }
+Strings errors_of(const std::string& text) {
+  return Program(text).errors();
+}
 
 TEST_CASE("mistakes: integer division must be exact", "[unit][check]") {
   Program program("const x = 7 / 2;");
@@ -23,7 +25,8 @@ TEST_CASE("mistakes: division by zero and overflow", "[unit][check]") {
 
 TEST_CASE("mistakes: quantities of different kinds", "[unit][check]") {
   Program program("const x = 30min + 5step;");
-  CHECK(program.errors() == Strings{"E301 `5step`: `+` needs two quantities of one kind, found a duration and a number of steps"});
+  CHECK(program.errors() ==
+        Strings{"E301 `5step`: `+` needs two quantities of one kind, found a duration and a number of steps"});
   CHECK(program.sink.sorted()[0].labels.size() == 1);
   Program bare("const x = 30min + 5;");
   CHECK(bare.errors() == Strings{"E301 `5`: `+` does not take a duration and an integer"});
@@ -34,7 +37,8 @@ TEST_CASE("mistakes: operators on the wrong values", "[unit][check]") {
   CHECK(errors_of("const x = 1 + \"a\";") == Strings{"E304 `1 + \"a\"`: `+` does not take an integer and a string"});
   CHECK(errors_of("const x = not 3;") == Strings{"E304 `3`: `not` takes a bool, found an integer"});
   CHECK(errors_of("const x = true and 3;") == Strings{"E304 `3`: `and` takes bools, found an integer"});
-  CHECK(errors_of("const x = if 1 { 2 } else { 3 };") == Strings{"E304 `1`: the condition of `if` is an integer, not a bool"});
+  CHECK(errors_of("const x = if 1 { 2 } else { 3 };") ==
+        Strings{"E304 `1`: the condition of `if` is an integer, not a bool"});
 }
 
 TEST_CASE("mistakes: unknown names are suggested", "[unit][check]") {
@@ -86,7 +90,8 @@ TEST_CASE("mistakes: patterns, loops and assignments", "[unit][check]") {
 }
 
 TEST_CASE("mistakes: a check that does not hold", "[unit][check]") {
-  CHECK(errors_of("fn f(n) { check n > 3, \"n is small\"; n } const x = f(2);") == Strings{"E306 `check n > 3, \"n is small\"`: n is small"});
+  CHECK(errors_of("fn f(n) { check n > 3, \"n is small\"; n } const x = f(2);") ==
+        Strings{"E306 `check n > 3, \"n is small\"`: n is small"});
 }
 
 TEST_CASE("mistakes: unknown types, attributes and placeholders", "[unit][check]") {
@@ -109,7 +114,8 @@ TEST_CASE("mistakes: records and enums", "[unit][check]") {
 TEST_CASE("mistakes: features of later editions say so", "[unit][check]") {
   CHECK(errors_of("module M(C: dim) { buffer mean: f32[C] = 0; } const x = M(3);") ==
         Strings{"E418 `buffer mean: f32[C] = 0;`: module buffers are not part of this edition"});
-  CHECK(errors_of("@shard(column = tp) module M() {}") == Strings{"E418 `@shard(column = tp)`: `@shard` is not part of this edition"});
+  CHECK(errors_of("@shard(column = tp) module M() {}") ==
+        Strings{"E418 `@shard(column = tp)`: `@shard` is not part of this edition"});
 }
 
 }  // namespace

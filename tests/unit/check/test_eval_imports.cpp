@@ -1,6 +1,6 @@
+#include <unistd.h>
 #include <cstdio>
 #include <filesystem>
-#include <unistd.h>
 
 #include "tests/unit/check/eval_support.hpp"
 
@@ -12,7 +12,9 @@ namespace fs = std::filesystem;
 /// A folder of files that goes away.
 class Folder {
  public:
-  Folder() : path_(fs::temp_directory_path() / ("dtj_imports_" + std::to_string(::getpid()))) { fs::create_directories(path_); }
+  Folder() : path_(fs::temp_directory_path() / ("dtj_imports_" + std::to_string(::getpid()))) {
+    fs::create_directories(path_);
+  }
   ~Folder() { fs::remove_all(path_); }
   std::string write(const std::string& name, const std::string& text) const {
     std::ofstream(path_ / name) << "dtj 1;\n" << text;

@@ -37,7 +37,8 @@ TEST_CASE("modules: initialisers know the fan-in", "[unit][check]") {
   CHECK(params[0].init.b == Approx(1.0 / 3.0));  // sqrt(6 / (1 + 5)) / sqrt(9)
   CHECK(params[0].init.a == Approx(-1.0 / 3.0));
   CHECK(params[1].init.b == Approx(1.0 / 3.0));
-  Program normal("import std.nn.{Embedding};\nimport std.init.{normal};\nconst m = Embedding(5, 2, init = normal(0.02));");
+  Program normal(
+      "import std.nn.{Embedding};\nimport std.init.{normal};\nconst m = Embedding(5, 2, init = normal(0.02));");
   CHECK(normal.evaluator.params()[0].init.kind == InitKind::normal);
   CHECK(normal.evaluator.params()[0].init.a == 0.0);
   CHECK(normal.evaluator.params()[0].init.b == 0.02);
@@ -51,7 +52,9 @@ TEST_CASE("modules: storage dtype of parameters follows the precision", "[unit][
 }
 
 TEST_CASE("modules: constants and where clauses of a module", "[unit][check]") {
-  Program good("import std.init.{zeros};\nmodule M(C: dim, heads: int) where heads divides C { const D = C / heads; param w: par[D] = zeros(); } const m = M(12, 3);");
+  Program good(
+      "import std.init.{zeros};\nmodule M(C: dim, heads: int) where heads divides C { const D = C / heads; param w: "
+      "par[D] = zeros(); } const m = M(12, 3);");
   INFO(good.all_errors());
   CHECK(names_of(good.evaluator) == Strings{"w [4]"});
   Program bad("import std.nn.{CausalSelfAttention};\nconst m = CausalSelfAttention(128, 5);");
@@ -60,7 +63,8 @@ TEST_CASE("modules: constants and where clauses of a module", "[unit][check]") {
 }
 
 TEST_CASE("modules: mistakes in their declarations", "[unit][check]") {
-  CHECK(Program("module M() { param w: par[3]; } const m = M();").errors() == Strings{"E404 `w`: `w` has no initial value"});
+  CHECK(Program("module M() { param w: par[3]; } const m = M();").errors() ==
+        Strings{"E404 `w`: `w` has no initial value"});
   CHECK(Program("module M() { param w: par[3] = 0.5; } const m = M();").errors() ==
         Strings{"E304 `0.5`: the initial value of `w` must be an initialiser, found a number with a fraction"});
   CHECK(Program("import std.init.{zeros};\nmodule M() { param w: i32[3] = zeros(); } const m = M();").errors() ==
@@ -69,10 +73,13 @@ TEST_CASE("modules: mistakes in their declarations", "[unit][check]") {
         Strings{"E304 `3`: `sub a` must be an instance of a module, found an integer"});
   CHECK(Program("import std.nn.{Linear};\nconst m = Linear(0, 4);").errors() ==
         Strings{"E305 `0`: argument `I` of `Linear` must be at least 1, found 0"});
-  CHECK(Program("import std.nn.{Linear};\nconst m = Linear(4);").errors() == Strings{"E404 `Linear(4)`: `Linear` misses its argument `O`"});
+  CHECK(Program("import std.nn.{Linear};\nconst m = Linear(4);").errors() ==
+        Strings{"E404 `Linear(4)`: `Linear` misses its argument `O`"});
   CHECK(Program("import std.nn.{Linear};\nconst m = Linear(1_000_000_000, 1_000_000_000);").errors() ==
-        Strings{"E005 `Linear(1_000_000_000, 1_000_000_000)`: the parameter `weight` of f32[1000000000, 1000000000] is too large"});
-  CHECK(Program("module M() { state v: f32[3]; } const m = M();").errors() == Strings{"E304 `v`: `M` has a state, but is not an optimizer"});
+        Strings{"E005 `Linear(1_000_000_000, 1_000_000_000)`: the parameter `weight` of f32[1000000000, 1000000000] is "
+                "too large"});
+  CHECK(Program("module M() { state v: f32[3]; } const m = M();").errors() ==
+        Strings{"E304 `v`: `M` has a state, but is not an optimizer"});
 }
 
 TEST_CASE("modules: an unbound argument leaves the module unbound", "[unit][check]") {

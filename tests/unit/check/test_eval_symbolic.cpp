@@ -39,9 +39,12 @@ TEST_CASE("symbolic: a mistake at some lengths of a pack is none", "[unit][check
 
 TEST_CASE("symbolic: what cannot be decided is left to the job", "[unit][check]") {
   CHECK(mistakes("module M(C: dim, heads: int) { fn forward(x: act[B, C]) -> act[B, C] {\n"
-                 "  rearrange(rearrange(x, \"b (h d) -> b h d\", h = heads), \"b h d -> b (h d)\") } }").empty());
-  CHECK(mistakes("module M(k: int, pad: int) { fn forward(x: act[B, H]) -> act[B, H + 2 * pad - k + 1] { x } }").empty());
-  CHECK(mistakes("module M(C: dim) { fn forward(x: act[B, C]) -> act[B, C] { if C > 4 { x[:, 0] } else { x } } }").empty());
+                 "  rearrange(rearrange(x, \"b (h d) -> b h d\", h = heads), \"b h d -> b (h d)\") } }")
+            .empty());
+  CHECK(
+      mistakes("module M(k: int, pad: int) { fn forward(x: act[B, H]) -> act[B, H + 2 * pad - k + 1] { x } }").empty());
+  CHECK(mistakes("module M(C: dim) { fn forward(x: act[B, C]) -> act[B, C] { if C > 4 { x[:, 0] } else { x } } }")
+            .empty());
 }
 
 TEST_CASE("symbolic: dims that a where clause equates are one", "[unit][check]") {

@@ -12,7 +12,8 @@ const std::vector<FieldSpec> images = {{"image", DType::f32, {1, 28, 28}, false}
 const std::vector<FieldSpec> characters = {{"tokens", DType::i32, {64}, false}, {"targets", DType::i32, {64}, true}};
 
 std::int64_t num_values(const std::vector<ParamInfo>& params) {
-  return std::accumulate(params.begin(), params.end(), std::int64_t{0}, [](std::int64_t sum, const ParamInfo& param) { return sum + num_elements(param.type.shape); });
+  return std::accumulate(params.begin(), params.end(), std::int64_t{0},
+                         [](std::int64_t sum, const ParamInfo& param) { return sum + num_elements(param.type.shape); });
 }
 
 /// Operands come before their uses, every element-wise op has operands of one dtype, every output exists.
@@ -48,7 +49,8 @@ TEST_CASE("traces: the objective of the multi-layer perceptron", "[unit][check]"
   const auto ops = ops_of(trace);
   CHECK(std::count(ops.begin(), ops.end(), "einsum") == 3);
   CHECK(std::count(ops.begin(), ops.end(), "cast") == 3);  // of the bool masks
-  const auto einsum = std::find_if(trace.tensors.begin(), trace.tensors.end(), [](const TracedTensor& t) { return t.op == TraceOp::einsum; });
+  const auto einsum = std::find_if(trace.tensors.begin(), trace.tensors.end(),
+                                   [](const TracedTensor& t) { return t.op == TraceOp::einsum; });
   CHECK(einsum->text == "Ai,oi->Ao");
 }
 
@@ -90,15 +92,20 @@ TEST_CASE("traces: compute in bf16 casts parameters, keeps statistics in f32", "
 TEST_CASE("traces: a model that mixes act with f32 is refused in bf16", "[unit][check]") {
   PrecisionSpec precision;
   precision.compute = DType::bf16;
-  Program program("import std.nn.{Linear};\nmodule M() { sub a = Linear(8, 8); fn forward(x: act[B, 8]) -> act[B, 8] { (a(x) as f32) * 2.0 } }\n"
-                  "job j { model = M(); fn objective(m, batch) { {loss = mean(m(batch.x))} } }", precision);
+  Program program(
+      "import std.nn.{Linear};\nmodule M() { sub a = Linear(8, 8); fn forward(x: act[B, 8]) -> act[B, 8] { (a(x) as "
+      "f32) * 2.0 } }\n"
+      "job j { model = M(); fn objective(m, batch) { {loss = mean(m(batch.x))} } }",
+      precision);
   program.objective({{"x", DType::f32, {8}, false}}, 2);
-  CHECK(program.errors() == Strings{"E202 `(a(x) as f32) * 2.0`: the result of `M.forward` must be act (bf16), found f32[2, 8]"});
+  CHECK(program.errors() ==
+        Strings{"E202 `(a(x) as f32) * 2.0`: the result of `M.forward` must be act (bf16), found f32[2, 8]"});
 }
 
 TEST_CASE("traces: `training` chooses at compile time", "[unit][check]") {
-  const std::string text = "import std.nn.{Linear};\nfn noise(x) { if training { x * 2.0 } else { x } }\n"
-                           "job j { model = Linear(2, 2); fn objective(m, batch) { {loss = mean(noise(batch.x))} } }";
+  const std::string text =
+      "import std.nn.{Linear};\nfn noise(x) { if training { x * 2.0 } else { x } }\n"
+      "job j { model = Linear(2, 2); fn objective(m, batch) { {loss = mean(noise(batch.x))} } }";
   Program program(text);
   const auto train = ops_of(program.objective({{"x", DType::f32, {2}, false}}, 1, true));
   Program other(text);
@@ -141,8 +148,10 @@ TEST_CASE("traces: AdamW with a schedule and clipping", "[unit][check]") {
 }
 
 std::size_t num_states(const std::string& optimizer, Strings& errors) {
-  Program program("import std.nn.{Linear};\nimport std.optim.{SGD, AdamW, constant_lr, linear_lr};\n"
-                  "job j { model = Linear(2, 3); optimizer = " + optimizer + "; fn objective(m, batch) { {loss = mean(m(batch.x))} } }");
+  Program program(
+      "import std.nn.{Linear};\nimport std.optim.{SGD, AdamW, constant_lr, linear_lr};\n"
+      "job j { model = Linear(2, 3); optimizer = " +
+      optimizer + "; fn objective(m, batch) { {loss = mean(m(batch.x))} } }");
   program.objective({{"x", DType::f32, {2}, false}}, 1);
   std::vector<StateInfo> states;
   program.evaluator.trace_update(program.setting("optimizer"), std::nullopt, states);
@@ -173,9 +182,11 @@ TEST_CASE("traces: what is no optimizer", "[unit][check]") {
 }
 
 TEST_CASE("traces: a state keeps its shape and dtype", "[unit][check]") {
-  Program program("import std.nn.{Linear};\nimport std.init.{zeros};\n@optimizer module Bad(lr: Schedule) { state v: f32[..S] = zeros();\n"
-                  "  fn update(p: f32[..S], g: f32[..S], step: f64[], lr: f64[]) -> f32[..S] { v = sum(g); p - g } }\n"
-                  "job j { model = Linear(2, 3); optimizer = Bad(lr = 0.1); fn objective(m, batch) { {loss = 0.0} } }");
+  Program program(
+      "import std.nn.{Linear};\nimport std.init.{zeros};\n@optimizer module Bad(lr: Schedule) { state v: f32[..S] = "
+      "zeros();\n"
+      "  fn update(p: f32[..S], g: f32[..S], step: f64[], lr: f64[]) -> f32[..S] { v = sum(g); p - g } }\n"
+      "job j { model = Linear(2, 3); optimizer = Bad(lr = 0.1); fn objective(m, batch) { {loss = 0.0} } }");
   program.setting("model");
   std::vector<StateInfo> states;
   program.evaluator.trace_update(program.setting("optimizer"), std::nullopt, states);

@@ -58,7 +58,8 @@ TEST_CASE("values: lists, tuples, records and enums", "[unit][check]") {
   CHECK(result("[1, 2, 3][1:][0]") == "2");
   CHECK(result("(1, 2)[1]") == "2");
   CHECK(result("{a = 1, b = 2}.b") == "2");
-  Program program("enum Kind { first, second } const r = Kind.second == Kind.second; const s = Kind.first == Kind.second;");
+  Program program(
+      "enum Kind { first, second } const r = Kind.second == Kind.second; const s = Kind.first == Kind.second;");
   CHECK(program.shown("r") == "true");
   CHECK(program.shown("s") == "false");
 }
@@ -86,7 +87,9 @@ TEST_CASE("values: constants may be used before they are declared", "[unit][chec
 }
 
 TEST_CASE("values: records of the prelude and of the file fill in their defaults", "[unit][check]") {
-  Program program("record Config { C: int = 768; heads: int; } const c = Config(heads = 12); const r = c.C / c.heads; const s = shuffle(seed = 7);");
+  Program program(
+      "record Config { C: int = 768; heads: int; } const c = Config(heads = 12); const r = c.C / c.heads; const s = "
+      "shuffle(seed = 7);");
   INFO(program.all_errors());
   CHECK(program.shown("r") == "64");
   const Value shuffled = program.value("s");
