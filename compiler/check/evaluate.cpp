@@ -10,7 +10,7 @@ namespace dtj::check {
 namespace {
 
 constexpr std::uint64_t max_fuel = 4'000'000;
-constexpr std::uint32_t max_depth = 1200;
+constexpr std::uint32_t max_depth = 800;
 
 template <class... Handlers>
 struct Overloaded : Handlers... {
