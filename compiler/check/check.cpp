@@ -91,8 +91,11 @@ class JobChecker {
   DataDraft* find_train_data() {
     for (DataDraft& data : draft_.data)
       if (data.spec.name == "train") return &data;
-    const bool is_unnamed = std::any_of(job_.sections.begin(), job_.sections.end(), [](const ast::Section& s) { return s.kind.text == "data" && !s.label; });
-    if (is_unnamed) return nullptr;  // reported: its name is missing
+    // Reported: its name is missing, or the word `data` is misspelt.
+    const bool is_reported = std::any_of(job_.sections.begin(), job_.sections.end(), [](const ast::Section& s) {
+      return s.kind.text == "data" ? !s.label : s.label && s.label->text == "train";
+    });
+    if (is_reported) return nullptr;
     auto& report = sink_.report({diag::Kind::missing_key, job_.name.range, fmt::format("job `{}` needs a section `data train`", job_.name.text)});
     if (draft_.data.size() == 1) report.label(draft_.data.front().label_range, "the training data is the section named `train`");
     report.help(fmt::format("for example `{}`", find_section_schema("data")->example));

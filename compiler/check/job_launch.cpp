@@ -42,7 +42,8 @@ void read_ranks(const SectionValues& section, LaunchDraft& draft, diag::Sink& si
   draft.world_range = join_stated(draft.nodes.range, ranks.range);
   if (!ranks.is_stated() && !has_product) {
     draft.ranks_per_node.presence = Presence::unknown;
-    if (section.is_written && procs.is_known()) report_missing_ranks(section, sink);
+    const bool is_explained = !section.is_missing("ranks_per_node") || !section.is_missing("gpus_per_node");
+    if (section.is_written && procs.is_known() && !is_explained) report_missing_ranks(section, sink);
     return;
   }
   if (!has_product) {

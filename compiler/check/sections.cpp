@@ -35,34 +35,36 @@ std::string title(const SectionSchema& schema) {
   return schema.name == "job" ? std::string("a job") : fmt::format("section `{}`", schema.name);
 }
 
-void report_unknown_key(const SectionSchema& schema, const ast::Setting& setting, diag::Sink& sink) {
+/// The key that was probably meant.
+std::optional<std::string> report_unknown_key(const SectionSchema& schema, const ast::Setting& setting, diag::Sink& sink) {
   const std::string name = setting.key.to_string();
   auto& report = sink.report({diag::Kind::unknown_key, setting.key.range, fmt::format("{} has no key `{}`", title(schema), name)});
   const std::vector<std::string> keys = key_names(schema);
-  if (diag::nearest(name, keys)) {
+  if (auto meant = diag::nearest(name, keys)) {
     suggest(report, name, keys);
-    return;
+    return meant;
   }
   // A right key in the wrong place is as common as a misspelt one.
   for (const SectionSchema& other : section_schemas())
     if (other.name != schema.name && other.find(name) != nullptr) {
       report.help(fmt::format("`{}` belongs to section `{}`", name, other.name));
-      return;
+      return std::nullopt;
     }
   if (job_schema().find(name) != nullptr && schema.name != "job") {
     report.help(fmt::format("`{}` stands in the job itself, outside the sections", name));
-    return;
+    return std::nullopt;
   }
   if (schema.name == "job" && find_section_schema(name) != nullptr) {
     report.help(fmt::format("`{}` is a section: write `{} {{ ... }}`", name, name));
-    return;
+    return std::nullopt;
   }
   suggest(report, name, keys);
+  return std::nullopt;
 }
 
 void report_missing_keys(const SectionSchema& schema, const SectionValues& values, diag::Sink& sink) {
   for (const KeySchema& key : schema.keys) {
-    if (!key.is_required || values.find(key.name) != nullptr) continue;
+    if (!key.is_required || !values.is_missing(key.name)) continue;
     sink.report({diag::Kind::missing_key, values.range, fmt::format("{} needs the key `{}`", title(schema), key.name)})
         .help(fmt::format("for example `{} = {};`", key.name, key.example));
   }
@@ -163,6 +165,10 @@ const Entry* SectionValues::find(std::string_view key) const {
   return found == entries.end() ? nullptr : &found->second;
 }
 
+bool SectionValues::is_missing(std::string_view key) const {
+  return find(key) == nullptr && misspelt.find(key) == misspelt.end();
+}
+
 SectionValues JobSections::section(std::string_view name) const {
   if (const auto found = sections.find(name); found != sections.end()) return found->second;
   SectionValues empty;
@@ -181,7 +187,7 @@ SectionValues read_settings(const SectionSchema& schema, const std::vector<ast::
   for (const ast::Setting& setting : settings) {
     const KeySchema* key = setting.key.parts.size() == 1 ? schema.find(setting.key.parts.front().text) : nullptr;
     if (key == nullptr) {
-      report_unknown_key(schema, setting, *context.sink);
+      if (auto meant = report_unknown_key(schema, setting, *context.sink)) values.misspelt.insert(*std::move(meant));
       continue;
     }
     if (const Entry* earlier = values.find(key->name)) {
@@ -202,7 +208,10 @@ JobSections read_sections(const ast::JobDecl& job, const ReadContext& context) {
   sections.top = read_settings(job_schema(), job.settings, job.name.range, context);
   for (const ast::Section& section : job.sections) read_one_section(section, context, sections);
   for (const SectionSchema& schema : section_schemas()) {
-    const bool is_written = std::any_of(job.sections.begin(), job.sections.end(), [&](const ast::Section& s) { return s.kind.text == schema.name; });
+    // A misspelt section is reported as such, not as missing too.
+    const bool is_written = std::any_of(job.sections.begin(), job.sections.end(), [&](const ast::Section& s) {
+      return s.kind.text == schema.name || (find_section_schema(s.kind.text) == nullptr && diag::nearest(s.kind.text, section_names()) == schema.name);
+    });
     if (schema.is_required && !is_written)
       context.sink->report({diag::Kind::missing_key, job.name.range, fmt::format("job `{}` needs a section `{}`", job.name.text, schema.name)})
           .help(fmt::format("for example `{}`", schema.example));

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -79,8 +80,11 @@ struct SectionValues {
   source::Range range;  ///< of the name of the section, or of the job
   bool is_written = true;
   std::map<std::string, Entry, std::less<>> entries;
+  std::set<std::string, std::less<>> misspelt;  ///< keys that an unknown key was probably meant to be
 
   const Entry* find(std::string_view key) const;
+  /// Whether the key is absent and nothing reported explains it.
+  bool is_missing(std::string_view key) const;
 };
 
 /// A setting of a job: what it says, where, and whether it says anything.

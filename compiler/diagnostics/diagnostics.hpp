@@ -54,12 +54,12 @@ struct Diagnostic {
   std::vector<std::string> helps;
   std::vector<Fix> fixes;
 
-  Diagnostic(Kind k, source::Range r, std::string m) : kind(k), message(std::move(m)), range(r) {}
-  Diagnostic& under(std::string text) { range_label = std::move(text); return *this; }
-  Diagnostic& label(source::Range r, std::string text) { labels.push_back({r, std::move(text)}); return *this; }
-  Diagnostic& note(std::string text) { notes.push_back(std::move(text)); return *this; }
-  Diagnostic& help(std::string text) { helps.push_back(std::move(text)); return *this; }
-  Diagnostic& fix(source::Range r, std::string text) { fixes.push_back({r, std::move(text)}); return *this; }
+  Diagnostic(Kind k, source::Range r, std::string m);
+  Diagnostic& under(std::string text);
+  Diagnostic& label(source::Range r, std::string text);
+  Diagnostic& note(std::string text);
+  Diagnostic& help(std::string text);
+  Diagnostic& fix(source::Range r, std::string text);
 };
 
 /// Collects. A second diagnostic of the same kind at the same range is dropped (one message per cause).

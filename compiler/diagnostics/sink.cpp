@@ -5,6 +5,33 @@
 
 namespace dtj::diag {
 
+Diagnostic::Diagnostic(Kind k, source::Range r, std::string m) : kind(k), message(std::move(m)), range(r) {}
+
+Diagnostic& Diagnostic::under(std::string text) {
+  range_label = std::move(text);
+  return *this;
+}
+
+Diagnostic& Diagnostic::label(source::Range r, std::string text) {
+  labels.push_back({r, std::move(text)});
+  return *this;
+}
+
+Diagnostic& Diagnostic::note(std::string text) {
+  notes.push_back(std::move(text));
+  return *this;
+}
+
+Diagnostic& Diagnostic::help(std::string text) {
+  helps.push_back(std::move(text));
+  return *this;
+}
+
+Diagnostic& Diagnostic::fix(source::Range r, std::string text) {
+  fixes.push_back({r, std::move(text)});
+  return *this;
+}
+
 Diagnostic& Sink::report(Diagnostic diagnostic) {
   const source::Range& range = diagnostic.range;
   // Without a range, only the message tells two causes apart.

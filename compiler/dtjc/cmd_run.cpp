@@ -74,6 +74,8 @@ int report(const dtj::RunResult& result) {
     if (result.eval->goal_met) text += ", goal met";
   }
   fmt::print(stderr, "{}\n", text);
+  const bool is_said = result.eval && result.eval->goal_met;
+  if (!result.message.empty() && !is_said) fmt::print(stderr, "{}\n", result.message);
   return exit_ok;
 }
 

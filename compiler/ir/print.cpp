@@ -21,7 +21,7 @@ namespace {
 constexpr std::string_view port_names[] = {"plain", "param",  "state",         "gradient",     "batch",
                                            "step",  "metric", "learning_rate", "gradient_norm"};
 
-std::string quoted(std::string_view text) {
+std::string quote(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -41,14 +41,14 @@ class Printer {
   void print(const Graph& graph, int depth) {
     const std::string indent(static_cast<std::size_t>(depth) * 2, ' ');
     const auto sink = std::back_inserter(out_);
-    fmt::format_to(sink, "graph {} {{\n", quoted(graph.name));
+    fmt::format_to(sink, "graph {} {{\n", quote(graph.name));
     for (const Input& input : graph.inputs())
       fmt::format_to(sink, "{}  {} = input({}, {}, {}) : {}\n", indent, define(input.value), to_string(input.port),
-                     input.index, quoted(input.name), to_string(graph.type(input.value)));
+                     input.index, quote(input.name), to_string(graph.type(input.value)));
     for (const Node& node : graph.nodes()) print_node(graph, node, depth + 1);
     for (const Output& output : graph.outputs())
       fmt::format_to(sink, "{}  output({}, {}, {}) = {}\n", indent, to_string(output.port), output.index,
-                     quoted(output.name), use(output.value));
+                     quote(output.name), use(output.value));
     fmt::format_to(sink, "{}}}\n", indent);
   }
 
@@ -83,7 +83,7 @@ class Printer {
     const Attrs& attrs = node.attrs;
     if (!attrs.ints.empty()) parts.push_back(fmt::format("ints = [{}]", fmt::join(attrs.ints, ", ")));
     if (node.op == Op::constant || attrs.number != 0) parts.push_back(fmt::format("number = {}", attrs.number));
-    if (!attrs.text.empty()) parts.push_back("text = " + quoted(attrs.text));
+    if (!attrs.text.empty()) parts.push_back("text = " + quote(attrs.text));
     return parts.empty() ? "" : fmt::format(" {{{}}}", fmt::join(parts, ", "));
   }
 

@@ -82,13 +82,83 @@ job tiny_mlp {{
                                                     : ""));
 }
 
+/// A character model of the kind of examples/02_char_gpt.dtj, with tied weights.
+struct GptJob {
+  int ranks = 1;
+  int global_batch = 8;
+  int micro_batch = 0;  ///< 0: left out
+  int steps = 40;
+  int checkpoint_every = 10;
+  std::string compute = "f32";
+};
+
+inline std::string gpt_job(const GptJob& job) {
+  return fmt::format(R"(dtj 1;
+import std.nn.{{Embedding, LayerNorm, Block, cross_entropy}};
+import std.optim.{{AdamW, warmup_cosine}};
+import std.data.{{text_chars}};
+bind <data>: path.any "a text";
+bind <out>: path.dir "checkpoints";
+module Gpt(vocab: dim, layers: int, C: dim) {{
+  sub wte = Embedding(vocab, C, init = normal(0.02));
+  sub wpe = Embedding(16, C, init = normal(0.02));
+  sub h[i in 0..layers] = Block(C, 2, bias = false, init = normal(0.02), residual_init = normal(0.01));
+  sub lnf = LayerNorm(C, bias = false);
+  fn forward(tokens: i32[B, T]) -> act[B, T, vocab] where T <= 16 {{
+    mut x = wte(tokens) + wpe(iota(T));
+    for block in h {{ x = block(x); }}
+    einsum("btc,vc->btv", lnf(x), wte.weight)
+  }}
+}}
+job tiny_gpt {{
+  launch {{ method = local; nodes = 1; ranks_per_node = {ranks}; device = cpu; collective_timeout = 20s; }}
+  mesh {{ dp = {ranks}; }}
+  seed = 11;
+  precision {{ compute = {compute}; params = f32; reduce = f32; }}
+  model = Gpt(vocab = 128, layers = 2, C = 24);
+  data train {{
+    source = text_chars(<data>, split = "train", vocab = 128);
+    seq = 16tok;
+    global_batch = {global_batch}sample;
+    {micro}
+    sampler = shuffle(seed = 3, drop_last = true);
+  }}
+  fn objective(m, batch) {{ {{loss = cross_entropy(m(batch.tokens), batch.targets)}} }}
+  optimizer = AdamW(lr = warmup_cosine(peak = 3e-3, warmup = 5, total = {steps}), weight_decay = 0.1);
+  train {{ stop = {steps}step; grad_clip = norm(1.0); log_every = 1step; }}
+  checkpoint {{ dir = <out>; every = {every}step; keep = 3; save = [params, optimizer, schedule, rng, sampler]; }}
+}}
+)",
+                     fmt::arg("ranks", job.ranks), fmt::arg("compute", job.compute), fmt::arg("global_batch", job.global_batch),
+                     fmt::arg("micro", job.micro_batch == 0 ? "" : fmt::format("micro_batch = {}sample;", job.micro_batch)),
+                     fmt::arg("steps", job.steps), fmt::arg("every", job.checkpoint_every));
+}
+
+/// Words in an order that has something to learn and does not repeat soon.
+inline std::string sample_text() {
+  const char* words[] = {"the ", "rank ", "waits ", "for ", "a ", "bucket, ", "then ", "adds ", "its ", "shard.\n"};
+  std::string text;
+  std::uint32_t state = 1;
+  for (int i = 0; i < 4000; ++i) {
+    state = state * 1664525U + 1013904223U;
+    text += words[(state >> 24) % std::size(words)];
+  }
+  return text;
+}
+
 /// A folder with data, a job file and an output folder.
 struct Workspace {
   TempDir dir;
   std::string job_path;
+  std::string data = dir.path().string();
   std::string out = dir.file("out");
   std::string metrics = dir.file("metrics.jsonl");
   int num_runs = 0;
+
+  explicit Workspace(const GptJob& job) {
+    data = dir.write("texts/text.txt", sample_text());
+    job_path = dir.write("job.dtj", gpt_job(job));
+  }
 
   explicit Workspace(const MlpJob& job, const IdxOptions& idx = {}) {
     write_idx(dir, "train", idx);
@@ -100,7 +170,7 @@ struct Workspace {
   }
 
   std::vector<std::string> run_command(std::vector<std::string> more = {}) const {
-    std::vector<std::string> argv = {DTJ_DTJC, "run", job_path, "--bind", "data=" + dir.path().string(), "--bind", "out=" + out,
+    std::vector<std::string> argv = {DTJ_DTJC, "run", job_path, "--bind", "data=" + data, "--bind", "out=" + out,
                                      "--metrics", metrics};
     argv.insert(argv.end(), more.begin(), more.end());
     return argv;

@@ -64,24 +64,24 @@ TEST_CASE("bad input: the command line", "[e2e]") {
 TEST_CASE("bad input: missing, truncated and mislabelled data files", "[e2e]") {
   const std::string images = "train-images-idx3-ubyte";
   {
-    Workspace space({});
+    Workspace space(MlpJob{});
     std::filesystem::remove(space.dir.path() / images);
     check_says(space.run(), 4, {images});
   }
   {
-    Workspace space({});
+    Workspace space(MlpJob{});
     std::filesystem::resize_file(space.dir.path() / images, 1000);
     check_says(space.run(), 4, {images, "truncated"});
   }
   {
-    Workspace space({});
+    Workspace space(MlpJob{});
     space.dir.write(images, "this is not an IDX file, whatever its name says");
     check_says(space.run(), 4, {images});
   }
   {
     IdxOptions idx;
     idx.bad_label_at = 77;
-    Workspace space({}, idx);
+    Workspace space(MlpJob{}, idx);
     check_says(space.run(), 4, {"train-labels-idx1-ubyte", "77"});
   }
   for (const int ranks : {1, 2}) {
@@ -96,7 +96,7 @@ TEST_CASE("bad input: missing, truncated and mislabelled data files", "[e2e]") {
 }
 
 TEST_CASE("bad input: an output folder that cannot be written", "[e2e]") {
-  Workspace space({});
+  Workspace space(MlpJob{});
   space.out = space.dir.write("a_file", "in the way") + "/out";
   check_says(space.run(), 4, {"a_file"});
   CHECK(std::filesystem::is_regular_file(space.dir.path() / "a_file"));
@@ -115,7 +115,7 @@ TEST_CASE("bad input: a loss that is not a number ends the run and keeps the las
 }
 
 TEST_CASE("bad input: a checkpoint of another model is refused", "[e2e]") {
-  Workspace space({});
+  Workspace space(MlpJob{});
   REQUIRE(space.run().exit_code == 0);
   const auto before = read_shards(space.out, 40);
   std::string text = mlp_job({});

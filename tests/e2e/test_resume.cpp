@@ -7,60 +7,87 @@ using namespace dtj::test;
 
 namespace {
 
-constexpr int num_steps = 4000;
-
 std::uintmax_t size_of(const std::string& path) {
   std::error_code absent;
   const auto size = std::filesystem::file_size(path, absent);
   return absent ? 0 : size;
 }
 
-MlpJob resumable(int ranks) {
+constexpr int num_mlp_steps = 4000;
+
+MlpJob resumable_mlp(int ranks) {
   MlpJob job;
   job.ranks = ranks;
-  job.steps = num_steps;
+  job.steps = num_mlp_steps;
   job.global_batch = 128;
   job.checkpoint_every = 150;
   job.with_eval = false;
   return job;
 }
 
+/// Kills the run of a job several times, now the launcher, now a rank, and compares the end with an undisturbed run.
+template <class Job>
+void kill_and_compare(const Job& job, unsigned seed) {
+  Workspace undisturbed(job);
+  const ProcessResult whole = undisturbed.run();
+  INFO(whole.err);
+  REQUIRE(whole.exit_code == 0);
+  const auto expected = read_losses(undisturbed.metrics);
+  const std::string expected_shards = read_shards(undisturbed.out, job.steps);
+  REQUIRE(expected.size() == std::size_t(job.steps));
+  REQUIRE_FALSE(expected_shards.empty());
+
+  std::mt19937 random(seed);
+  Workspace space(job);
+  for (int kills = 0; kills < 4; ++kills) {
+    // Anywhere in the next fifth of the run.
+    const std::uintmax_t target = size_of(space.metrics) + 1 + random() % (size_of(undisturbed.metrics) / 5);
+    Process process(space.run_command(), space.dir.file("killed"));
+    REQUIRE(process.wait_until([&] { return size_of(space.metrics) >= target; }, std::chrono::seconds(60)));
+    // Both must leave nothing behind that hurts.
+    const auto children = children_of(process.pid());
+    REQUIRE((job.ranks == 1 || children.size() == std::size_t(job.ranks)));
+    kill(children.empty() || kills % 2 == 0 ? process.pid() : children.back(), SIGKILL);
+    process.finish(std::chrono::seconds(30));
+  }
+  const ProcessResult last = space.run();
+  INFO(last.err);
+  REQUIRE(last.exit_code == 0);
+  CHECK(last.err.find("resumed at step") != std::string::npos);
+  CHECK(read_losses(space.metrics) == expected);
+  CHECK(read_shards(space.out, job.steps) == expected_shards);
+}
+
 }  // namespace
 
-TEST_CASE("resume: a run killed anywhere ends with the bits of one that never stopped", "[e2e][resume]") {
+TEST_CASE("resume: an MLP killed anywhere ends with the bits of one that never stopped", "[e2e][resume]") {
   for (const int ranks : {1, 2}) {
-    Workspace undisturbed(resumable(ranks));
-    REQUIRE(undisturbed.run().exit_code == 0);
-    const auto expected = read_losses(undisturbed.metrics);
-    const std::string expected_shards = read_shards(undisturbed.out, num_steps);
-    REQUIRE(expected.size() == num_steps);
-    REQUIRE_FALSE(expected_shards.empty());
+    INFO(ranks << " ranks");
+    kill_and_compare(resumable_mlp(ranks), 7 + unsigned(ranks));
+  }
+}
 
-    std::mt19937 random(7 + unsigned(ranks));
-    Workspace space(resumable(ranks));
-    for (int kills = 0; kills < 4; ++kills) {
-      // Anywhere in the next tenth of the run or so; a line of metrics has over 100 bytes.
-      const std::uintmax_t target = size_of(space.metrics) + 100 + random() % (100 * num_steps / 10);
-      Process process(space.run_command(), space.dir.file("killed"));
-      REQUIRE(process.wait_until([&] { return size_of(space.metrics) >= target; }, std::chrono::seconds(60)));
-      // The launcher for some, a rank for the others: both must leave nothing behind that hurts.
-      const auto children = children_of(process.pid());
-      kill(children.empty() || kills % 2 == 0 ? process.pid() : children.back(), SIGKILL);
-      process.finish(std::chrono::seconds(30));
-    }
-    const ProcessResult last = space.run();
-    INFO(last.err);
-    REQUIRE(last.exit_code == 0);
-    CHECK(read_losses(space.metrics) == expected);
-    CHECK(read_shards(space.out, num_steps) == expected_shards);
+TEST_CASE("resume: a GPT killed anywhere ends with the bits of one that never stopped", "[e2e][resume]") {
+  GptJob job;
+  job.steps = 2500;
+  job.checkpoint_every = 100;
+  GptJob accumulating = job;
+  accumulating.ranks = 2;
+  accumulating.micro_batch = 2;
+  GptJob half_precision = job;
+  half_precision.compute = "bf16";
+  unsigned seed = 20;
+  for (const GptJob& variant : {job, accumulating, half_precision}) {
+    INFO(variant.ranks << " ranks, compute " << variant.compute);
+    kill_and_compare(variant, seed++);
   }
 }
 
 TEST_CASE("resume: a polite stop saves first and exits with 75", "[e2e][resume]") {
   for (const int ranks : {1, 2}) {
-    Workspace undisturbed(resumable(ranks));
+    Workspace undisturbed(resumable_mlp(ranks));
     REQUIRE(undisturbed.run().exit_code == 0);
-    Workspace space(resumable(ranks));
+    Workspace space(resumable_mlp(ranks));
     {
       Process process(space.run_command(), space.dir.file("stopped"));
       REQUIRE(process.wait_until([&] { return size_of(space.metrics) > 20'000; }, std::chrono::seconds(60)));
@@ -75,7 +102,7 @@ TEST_CASE("resume: a polite stop saves first and exits with 75", "[e2e][resume]"
     INFO(rest.err);
     REQUIRE(rest.exit_code == 0);
     CHECK(read_losses(space.metrics) == read_losses(undisturbed.metrics));
-    CHECK(read_shards(space.out, num_steps) == read_shards(undisturbed.out, num_steps));
+    CHECK(read_shards(space.out, num_mlp_steps) == read_shards(undisturbed.out, num_mlp_steps));
   }
 }
 

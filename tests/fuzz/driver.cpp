@@ -9,7 +9,8 @@
 #include <string>
 #include <vector>
 
-// fuzz_x SECONDS SEED_FILE...        mutates the seeds; the same inputs in the same order in every run
+// fuzz_x SECONDS SEED_FILE...        mutates the seeds; the same inputs in the same order in every run. The number of the
+//                                    input at work stands in the file fuzz_x.input, so that a crash can be replayed.
 // fuzz_x --input N SEED_FILE...      writes input number N to stdout
 // fuzz_x --replay FILE...            runs the files as they are
 
@@ -111,18 +112,18 @@ int main(int argc, char** argv) {
     return 0;
   }
   using Clock = std::chrono::steady_clock;
+  const std::string number_path = std::string(argv[0]) + ".input";
   const auto end = Clock::now() + std::chrono::seconds(std::strtol(mode.c_str(), nullptr, 10));
   long number = 0;
   while (Clock::now() < end) {
     const std::string input = mutator.next();
     ++number;
     const auto start = Clock::now();
-    // Named before it runs, so that a crash can be replayed with --input.
-    std::fprintf(stderr, "\r%ld", number);
+    std::ofstream(number_path, std::ios::trunc) << number << '\n';
     run(input);
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    if (seconds > 2) std::fprintf(stderr, "\rinput %ld took %.1f s\n", number, seconds);
+    if (seconds > 2) std::fprintf(stderr, "input %ld took %.1f s\n", number, seconds);
   }
-  std::fprintf(stderr, "\r%ld inputs\n", number);
+  std::fprintf(stderr, "%ld inputs\n", number);
   return 0;
 }

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <fcntl.h>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <poll.h>
@@ -105,12 +107,21 @@ class Process {
   std::string err_path_;
 };
 
-/// All processes whose parent is `parent`.
+/// All processes whose parent is `parent`, by number. Read from every /proc/PID/stat: not every kernel lists children.
 inline std::vector<pid_t> children_of(pid_t parent) {
   std::vector<pid_t> children;
-  std::ifstream in("/proc/" + std::to_string(parent) + "/task/" + std::to_string(parent) + "/children");
-  pid_t child = 0;
-  while (in >> child) children.push_back(child);
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename().string();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    std::ifstream in(entry.path() / "stat");
+    std::string text;
+    std::getline(in, text);
+    // PID (NAME) STATE PPID ...; the name may hold anything.
+    const std::size_t end_of_name = text.rfind(')');
+    if (end_of_name == std::string::npos || end_of_name + 4 > text.size()) continue;
+    if (std::stol(text.substr(end_of_name + 4)) == parent) children.push_back(static_cast<pid_t>(std::stol(name)));
+  }
+  std::sort(children.begin(), children.end());
   return children;
 }
 

@@ -54,6 +54,43 @@ TEST_CASE("limits: a flood of errors ends", "[unit][parse]") {
   CHECK(characters.sink.num_errors() >= 100);
 }
 
+TEST_CASE("limits: a text cut or torn anywhere ends in errors", "[unit][parse]") {
+  // Recovery puts tokens in and takes tokens out; every place of every declaration is a place to do so.
+  const std::string text = R"(dtj 1;
+import std.nn.{Linear, relu};
+import std.optim as o;
+bind <out>: path.dir = "runs" where len(<out>) > 0 "folder";
+const a: int = if 1 < 2 { -3 } else { f(x, y = [1, 2])[0].b };
+record R { a: int; b: f32[B, 1]? = none; }
+enum E { one, two, }
+@primitive("x") fn g(x: act[B@dp, C]!(tp), n: int = 2) -> act[B] where n divides C, n > 0;
+module M(c: dim) {
+  param w: par[c, 4] = normal(0.02);
+  sub h[i in 0..3] = Linear(c, 4, bias = false);
+  fn forward(x: act[B, c]) -> act[B, 4] { mut y = x |> h |> relu; for i in 0..2 { y += x; } y as f32 }
+}
+job j extends k {
+  launch { method = slurm(partition = <p>); nodes = 2; every = min_of(1step, 30min); }
+  fn objective(m, batch) { let (p, q) = m(batch.x); {loss = p, acc = not q and true} }
+  train { stop = 10epoch; }
+}
+)";
+  REQUIRE(code(text) == "");
+  for (const std::size_t hole : {text.size(), std::size_t{1}, std::size_t{7}}) {
+    for (std::size_t at = 0; at < text.size(); ++at) {
+      std::string torn = text;
+      torn.erase(at, hole);
+      INFO("at " << at << " without " << hole << " bytes");
+      REQUIRE_NOTHROW(code(torn));
+    }
+  }
+}
+
+TEST_CASE("limits: a token put in beside a token put in", "[unit][parse]") {
+  CHECK(code("dtj ;test\";") != "");
+  CHECK(code("dtj ;test") != "");
+}
+
 TEST_CASE("limits: a text over 16 MiB is refused", "[unit][parse]") {
   CHECK(code(std::string((16 << 20) + 1, ' ')) == "E005");
 }

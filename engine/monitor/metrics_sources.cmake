@@ -1,2 +1,0 @@
-set(DTJ_MONITOR_METRICS_SOURCES
-  metrics.cpp)

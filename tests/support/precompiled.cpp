@@ -1,0 +1,2 @@
+// The owner of the precompiled header of the tests.
+int main() {}
