@@ -80,12 +80,22 @@ LaunchResult conclude(const std::string& run_dir, const launch::LaunchReport& re
   bool all_finished = true;
   for (const launch::RankExit& rank : report.ranks) all_finished = all_finished && rank.exit_code == 0;
   if (all_finished) return {};
-  // A rank with a reason of its own explains more than one that lost its peers.
+  // A rank with a reason of its own explains more than one that lost its peers. A reason that all share is given once.
   std::optional<LaunchResult> found;
+  std::int64_t found_rank = 0;
+  bool is_shared = true;
   for (const launch::RankExit& rank : report.ranks) {
     const auto result = read_result(run_dir, rank.rank);
-    if (result && result->outcome != RunOutcome::finished && result->outcome != RunOutcome::lost_rank && !found) found = result;
+    if (!result || result->outcome == RunOutcome::finished || result->outcome == RunOutcome::lost_rank) {
+      is_shared = false;
+      continue;
+    }
+    is_shared = is_shared && (!found || found->message == result->message);
+    if (found) continue;
+    found = result;
+    found_rank = rank.rank;
   }
+  if (found && !is_shared) found->message = fmt::format("rank {}: {}", found_rank, found->message);
   const bool killed = report.first_failed && report.ranks[std::size_t(*report.first_failed)].signal.has_value();
   if (found && !killed) return *found;
   return {RunOutcome::lost_rank, report.message};

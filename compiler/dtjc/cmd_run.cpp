@@ -144,8 +144,7 @@ int run_as_rank(int argc, char** argv) {
   progress.finish();
   if (result.outcome == dtj::RunOutcome::finished && rank != 0) return exit_ok;
   if (result.outcome == dtj::RunOutcome::finished) return report(result);
-  fmt::print(stderr, "rank {}: {}\n", rank, result.message);
-  return exit_code(result.outcome);
+  return exit_code(result.outcome);  // the launcher says why, once for all ranks
 }
 
 void add_run(CLI::App& app, int& code) {

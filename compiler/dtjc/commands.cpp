@@ -42,8 +42,11 @@ dtj::CompileOptions JobArguments::options() const {
 }
 
 void add_format(CLI::App& command, Format& format) {
-  command.add_option("--format", format, "text or json")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, Format>{{"text", Format::text}, {"json", Format::json}}))
+  const std::map<std::string, Format> formats{{"text", Format::text}, {"json", Format::json}};
+  command
+      .add_option_function<std::string>(
+          "--format", [&format, formats](const std::string& name) { format = formats.at(name); }, "text or json")
+      ->transform(CLI::IsMember(formats, CLI::ignore_case))
       ->default_str("text");
 }
 

@@ -1,8 +1,37 @@
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <exception>
+#include <system_error>
 
 #include <fmt/format.h>
 
 #include "commands.hpp"
+
+namespace {
+
+/// The command line names a command that does not exist: says which there are.
+bool report_unknown_command(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return false;
+  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+  const bool is_known = std::any_of(commands.begin(), commands.end(), [&](const CLI::App* c) { return c->check_name(argv[1]); });
+  if (is_known) return false;
+  std::string names;
+  for (const CLI::App* command : commands) names += (names.empty() ? "" : ", ") + command->get_name();
+  fmt::print(stderr, "dtjc: there is no command `{}`; there is {}\n", argv[1], names);
+  return true;
+}
+
+/// What was printed may still be in a buffer: a full disk shows here. A reader that left early is no error.
+int finish_output(int code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  if (errno == EPIPE || errno == EBADF) return code;
+  fmt::print(stderr, "dtjc: cannot write to the standard output: {}\n", std::strerror(errno));
+  return code == dtjc::exit_ok ? dtjc::exit_unfit : code;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   if (dtj::process_rank()) return dtjc::run_as_rank(argc, argv);
@@ -16,14 +45,18 @@ int main(int argc, char** argv) {
   dtjc::add_plan(app, code);
   dtjc::add_lower(app, code);
   dtjc::add_run(app, code);
+  if (report_unknown_command(app, argc, argv)) return dtjc::exit_usage;
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // --help and --version arrive here too, with exit code 0.
     return app.exit(error) == 0 ? dtjc::exit_ok : dtjc::exit_usage;
+  } catch (const std::system_error& error) {  // of a print
+    fmt::print(stderr, "dtjc: {}\n", error.what());
+    return dtjc::exit_unfit;
   } catch (const std::exception& error) {
     fmt::print(stderr, "dtjc: internal error: {}\n", error.what());
     return dtjc::exit_internal;
   }
-  return code;
+  return finish_output(code);
 }

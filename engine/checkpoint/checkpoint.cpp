@@ -97,16 +97,19 @@ void prune(const std::string& dir, std::int64_t keep, std::int64_t newest, const
 
 }  // namespace
 
-Status prepare_folder(const std::string& dir) {
+Result<FolderLock> prepare_folder(const std::string& dir) {
   std::error_code error;
   fs::create_directories(dir, error);
   if (error) return tl::unexpected(as_write_error(system_error(error.value(), "create folder", dir)));
+  // A run that was killed a moment ago may still have ranks that are leaving.
+  auto lock = FolderLock::acquire(dir, std::chrono::seconds(5));
+  if (!lock) return tl::unexpected(as_write_error(std::move(lock.error())));
   remove_stale_temporaries(dir);
   const std::string probe = join(dir, temporary_name("probe"));
   auto status = write_text(probe, "dtj\n");
   fs::remove(probe, error);
   if (!status) return fail_with(as_write_error(std::move(status.error())), "checkpoint folder");
-  return {};
+  return lock;
 }
 
 Result<SavedCheckpoint> save(const std::string& dir, std::int64_t keep, Manifest manifest,

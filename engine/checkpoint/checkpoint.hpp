@@ -9,6 +9,7 @@
 #include "engine/base/log.hpp"
 #include "engine/base/result.hpp"
 #include "engine/base/units.hpp"
+#include "engine/checkpoint/lock.hpp"
 #include "engine/checkpoint/manifest.hpp"
 #include "engine/checkpoint/tensors.hpp"
 
@@ -30,9 +31,9 @@ struct Checkpoint {
   Manifest manifest;
 };
 
-/// Makes `dir`, removes what dead writers left there, and proves that files can be written.
-/// Errors: unavailable, out_of_memory, both with the path.
-Status prepare_folder(const std::string& dir);
+/// Makes `dir`, takes its lock, removes what dead writers left there, and proves that files can be written.
+/// Errors: unavailable (another run writes there, or no files can be made), out_of_memory, all with the path.
+Result<FolderLock> prepare_folder(const std::string& dir);
 
 /// Commits a checkpoint of step `manifest.state.step`; fills in the manifest's shards and tensors. Then removes all but
 /// the `keep` newest up to this step. Never replaces a valid checkpoint.

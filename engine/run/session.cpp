@@ -81,7 +81,7 @@ Status open_data(Session& session) {
 Status open_outputs(Session& session) {
   if (!session.peers.is_first()) return {};
   if (session.job().checkpoint) {
-    DTJ_TRY(checkpoint::prepare_folder(session.job().checkpoint->dir));
+    DTJ_TRY_ASSIGN(session.checkpoint_lock, checkpoint::prepare_folder(session.job().checkpoint->dir));
   }
   if (!session.options.metrics_path.empty()) {
     DTJ_TRY_ASSIGN(session.metrics, monitor::MetricsWriter::open(session.options.metrics_path));

@@ -39,6 +39,7 @@ struct Session {
   std::optional<std::int64_t> total_steps{};  ///< none: `stop` is a time
   std::int64_t num_eval_steps = 0;
   Intervals checkpoint_every{};
+  std::optional<checkpoint::FolderLock> checkpoint_lock{};  ///< on rank 0
 
   std::int64_t step = 0;  ///< steps done
   std::int64_t resumed_from = 0;

@@ -1,6 +1,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "tests/e2e/jobs.hpp"
 #include "tests/support/catch.hpp"
 
@@ -52,13 +54,35 @@ TEST_CASE("bad input: the command line", "[e2e]") {
   TempDir dir;
   const std::string path = dir.write("job.dtj", mlp_job({}));
   CHECK(run_dtjc(dir, {}).exit_code == 64);
-  CHECK(run_dtjc(dir, {"chekc", path}).exit_code == 64);
+  check_says(run_dtjc(dir, {"chekc", path}), 64, {"`chekc`", "check, plan"});
+  check_says(run_dtjc(dir, {"check", path, "--format", "xml"}), 64, {"--format: xml not in {json,text}"});
+  CHECK(run_dtjc(dir, {"check", path, "--format", "JSON"}).exit_code == 0);
   CHECK(run_dtjc(dir, {"check"}).exit_code == 64);
   CHECK(run_dtjc(dir, {"run", path, "--bind", "data"}).exit_code == 64);
   CHECK(run_dtjc(dir, {"--help"}).exit_code == 0);
   check_says(run_dtjc(dir, {"check", dir.file("absent.dtj")}), 1, {"E001", "absent.dtj"});
   check_says(run_dtjc(dir, {"run", path}), 3, {"<data>", "--bind data="});
   check_says(run_dtjc(dir, {"run", path, "--bind", "dat=x"}), 1, {"dat", "data"});
+}
+
+TEST_CASE("bad input: output that cannot be written is not lost in silence", "[e2e]") {
+  TempDir dir;
+  const std::string path = dir.write("job.dtj", mlp_job({}));
+  for (const std::string command : {"plan", "lower"}) {
+    const std::string line = std::string(DTJ_DTJC) + " " + command + " " + path +
+                             (command == "lower" ? " --print-after=all" : "") + " --bind data=x --bind out=y > /dev/full";
+    check_says(Process({"sh", "-c", line}, dir.file("full")).finish(), 4, {"No space left on device"});
+  }
+}
+
+TEST_CASE("bad input: a reason that all ranks share is given once", "[e2e]") {
+  MlpJob job;
+  job.ranks = 2;
+  Workspace space(job);
+  std::filesystem::remove(space.dir.file("train-images-idx3-ubyte"));
+  const ProcessResult result = space.run();
+  check_says(result, 4, {"train-images-idx3-ubyte"});
+  CHECK(std::count(result.err.begin(), result.err.end(), '\n') == 1);
 }
 
 TEST_CASE("bad input: missing, truncated and mislabelled data files", "[e2e]") {

@@ -106,6 +106,20 @@ TEST_CASE("resume: a polite stop saves first and exits with 75", "[e2e][resume]"
   }
 }
 
+TEST_CASE("resume: a second run in the same folder is refused and the first goes on", "[e2e][resume]") {
+  MlpJob job = resumable_mlp(1);
+  job.steps = 100'000;
+  Workspace space(job);
+  Process first(space.run_command(), space.dir.file("first"));
+  REQUIRE(first.wait_until([&] { return size_of(space.metrics) > 1000; }, std::chrono::seconds(60)));
+  const ProcessResult second = space.run({"--max-steps", "5"});
+  INFO(second.err);
+  CHECK(second.exit_code == 4);
+  CHECK(second.err.find("another run writes checkpoints to `" + space.out) != std::string::npos);
+  first.kill(SIGTERM);
+  CHECK(first.finish(std::chrono::seconds(30)).exit_code == 75);
+}
+
 TEST_CASE("resume: a damaged checkpoint is named and the one before it is used", "[e2e][resume]") {
   MlpJob job;
   job.steps = 40;

@@ -80,8 +80,8 @@ TEST_CASE("run: bf16 compute learns too", "[e2e]") {
 TEST_CASE("run: a killed rank stops the others and is named", "[e2e][distributed]") {
   MlpJob job;
   job.ranks = 2;
-  job.steps = 100000;
-  job.checkpoint_every = 100000;
+  job.steps = 100'000'000;
+  job.checkpoint_every = job.steps;
   job.with_eval = false;
   Workspace space(job);
   Process process(space.run_command(), space.dir.file("killed"));

@@ -57,6 +57,22 @@ TEST_CASE("prepare_folder: a read-only folder is found before training", "[unit]
   CHECK(status.error().code == ErrorCode::unavailable);
 }
 
+TEST_CASE("prepare_folder: one run at a time", "[unit][checkpoint]") {
+  const TempDir dir;
+  auto first = checkpoint::FolderLock::acquire(dir.path().string(), std::chrono::milliseconds(0));
+  REQUIRE(first);
+  const auto second = checkpoint::FolderLock::acquire(dir.path().string(), std::chrono::milliseconds(50));
+  REQUIRE_FALSE(second);
+  CHECK(second.error().code == ErrorCode::unavailable);
+  CHECK_THAT(second.error().message, contains("process " + std::to_string(getpid()) + " on "));
+  CHECK_THAT(second.error().message, contains(dir.path().string()));
+  {
+    const auto moved = std::move(first);
+    CHECK_FALSE(checkpoint::FolderLock::acquire(dir.path().string(), std::chrono::milliseconds(0)));
+  }
+  CHECK(checkpoint::FolderLock::acquire(dir.path().string(), std::chrono::milliseconds(0)));
+}
+
 TEST_CASE("save: a write that fails leaves the old checkpoints and nothing new", "[unit][checkpoint]") {
   Folder folder;
   REQUIRE(folder.save(4));

@@ -82,7 +82,7 @@ TEST_CASE("prepare_folder: removes what dead writers left and nothing else", "[u
   folder.dir.write(".tmp-step-00000007-1/shard", "x");  // process 1 always lives
   folder.dir.write("notes.txt", "mine");
   REQUIRE(checkpoint::prepare_folder(folder.path()));
-  CHECK(folder.names() == Names{".tmp-step-00000007-1", "latest", "notes.txt", "step-00000005"});
+  CHECK(folder.names() == Names{".lock", ".tmp-step-00000007-1", "latest", "notes.txt", "step-00000005"});
   CHECK(folder.newest() == 5);
 }
 
