@@ -186,6 +186,13 @@ inline ProcessResult run_dtjc(const TempDir& dir, std::vector<std::string> argum
   return Process(arguments, dir.file("dtjc")).finish();
 }
 
+/// 0 for a file that is not there.
+inline std::uintmax_t size_of(const std::string& path) {
+  std::error_code absent;
+  const auto size = std::filesystem::file_size(path, absent);
+  return absent ? 0 : size;
+}
+
 /// step -> the loss as it was written; a step that was repeated after a resume must show the same text again.
 inline std::map<std::int64_t, std::string> read_losses(const std::string& path) {
   std::map<std::int64_t, std::string> losses;

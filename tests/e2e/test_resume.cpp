@@ -7,12 +7,6 @@ using namespace dtj::test;
 
 namespace {
 
-std::uintmax_t size_of(const std::string& path) {
-  std::error_code absent;
-  const auto size = std::filesystem::file_size(path, absent);
-  return absent ? 0 : size;
-}
-
 constexpr int num_mlp_steps = 4000;
 
 MlpJob resumable_mlp(int ranks) {
