@@ -300,7 +300,7 @@ std::vector<std::string> Workplace::checkpoints(const std::string& out) const {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(dir.path() / out)) {
     const std::string name = entry.path().filename().string();
-    if (name != "latest") names.push_back(name);
+    if (name != "latest" && name != ".lock") names.push_back(name);
   }
   std::sort(names.begin(), names.end());
   return names;
