@@ -104,7 +104,7 @@ class MemoryPlanner {
     for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i) {
       const auto& node = graph_.nodes()[i];
       if (node.op != ir::Op::all_reduce) continue;
-      Reduction reduction{ir::NodeId{i}, 0, {}};
+      BucketReduction reduction{ir::NodeId{i}, 0, {}};
       for (const auto result : node.results) {
         const auto output =
             std::find_if(graph_.outputs().begin(), graph_.outputs().end(),

@@ -17,7 +17,7 @@ inline Time time_of(ir::NodeId node) {
 }
 
 /// An all_reduce of the program.
-struct Reduction {
+struct BucketReduction {
   ir::NodeId node;
   Time start = 0;                     ///< after the last producer of its operands
   std::vector<plan::BufferId> slots;  ///< one per operand: where the bucket holds it, before and after
@@ -31,7 +31,7 @@ struct FinalCopy {
 /// Where every value of one program lives.
 struct ProgramMemory {
   std::vector<std::optional<plan::BufferId>> buffers;  ///< by value; a reshape has the buffer of its operand
-  std::vector<Reduction> reductions;                   ///< in the order of the nodes
+  std::vector<BucketReduction> reductions;                ///< in the order of the nodes
   std::vector<FinalCopy> final_copies;                 ///< outputs that could not be produced in place
   std::vector<Interval> intervals;                     ///< the transient arena
   std::int64_t transient_bytes = 0;
