@@ -80,6 +80,18 @@ ValueId Builder::concat(std::vector<ValueId> parts, std::int64_t axis) {
   return emit(Op::concat, std::move(parts), {}, {{axis}, 0, {}});
 }
 
+ValueId Builder::windows(ValueId x, std::vector<std::int64_t> axis_size_stride) {
+  return emit(Op::windows, {x}, {}, {std::move(axis_size_stride), 0, {}});
+}
+
+ValueId Builder::fold(ValueId x, std::vector<std::int64_t> axis_size_stride_extent) {
+  return emit(Op::fold, {x}, {}, {std::move(axis_size_stride_extent), 0, {}});
+}
+
+ValueId Builder::random(ValueId counter, std::int64_t seed, std::int64_t stream) {
+  return emit(Op::random, {counter}, {}, {{seed, stream}, 0, {}});
+}
+
 ValueId Builder::matmul(ValueId a, ValueId b, bool trans_a, bool trans_b, DType result) {
   return emit(Op::matmul, {a, b}, {Type{result, {}}}, {{trans_a ? 1 : 0, trans_b ? 1 : 0}, 0, {}});
 }

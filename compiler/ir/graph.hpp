@@ -68,7 +68,11 @@ struct Value {
 };
 
 /// What an input or output of a whole program is; regions use `plain`.
-enum class Port : std::uint8_t { plain, param, state, gradient, batch, step, metric, learning_rate, gradient_norm };
+enum class Port : std::uint8_t {
+  plain, param, state, gradient, batch, step, metric, learning_rate, gradient_norm,
+  buffer,  ///< of a module: read by the objective, and written while training
+  sample   ///< i64[]: how many samples the training has taken before the first one of this micro batch
+};
 
 struct Input {
   ValueId value;
@@ -143,6 +147,9 @@ class Builder {
   ValueId slice(ValueId x, std::vector<std::int64_t> begin_end);
   ValueId pad(ValueId x, std::vector<std::int64_t> before_after);
   ValueId concat(std::vector<ValueId> parts, std::int64_t axis);
+  ValueId windows(ValueId x, std::vector<std::int64_t> axis_size_stride);
+  ValueId fold(ValueId x, std::vector<std::int64_t> axis_size_stride_extent);
+  ValueId random(ValueId counter, std::int64_t seed, std::int64_t stream);
   ValueId matmul(ValueId a, ValueId b, bool trans_a, bool trans_b, DType result);
   ValueId gather_rows(ValueId table, ValueId index);
   ValueId scatter_add_rows(ValueId index, ValueId rows, std::int64_t num_rows);

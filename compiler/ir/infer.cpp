@@ -182,6 +182,64 @@ Result<Types> infer_concat(const Call& call) {
   return one(std::move(type));
 }
 
+/// What windows and fold say about one axis.
+struct Window {
+  std::size_t axis = 0;
+  std::int64_t size = 0, stride = 0, extent = 0;
+  std::int64_t count() const { return (extent - size) / stride + 1; }
+};
+
+/// Reads groups of three numbers (the extents are those of `shape`) or of four.
+Result<std::vector<Window>> read_windows(const Call& call, const Shape& shape, std::size_t group, std::size_t num_axes) {
+  const std::vector<std::int64_t>& ints = call.attrs.ints;
+  if (ints.empty() || ints.size() % group != 0)
+    return wrong(call, fmt::format("needs {} numbers for every axis, found [{}]", group, fmt::join(ints, ", ")));
+  std::vector<Window> windows;
+  for (std::size_t i = 0; i < ints.size(); i += group) {
+    const auto least = windows.empty() ? 0 : static_cast<std::int64_t>(windows.back().axis) + 1;
+    if (ints[i] < least || ints[i] >= static_cast<std::int64_t>(num_axes))
+      return wrong(call, fmt::format("{} is no axis of {}, or not above the one before", ints[i], to_string(call.x())));
+    const auto axis = static_cast<std::size_t>(ints[i]);
+    const Window window{axis, ints[i + 1], ints[i + 2], group == 4 ? ints[i + 3] : shape[axis]};
+    if (window.size < 1 || window.stride < 1 || window.size > window.extent)
+      return wrong(call, fmt::format("windows of {} with stride {} do not lie in axis {} of extent {}", window.size,
+                                     window.stride, axis, window.extent));
+    windows.push_back(window);
+  }
+  return windows;
+}
+
+Result<Types> infer_windows(const Call& call) {
+  Type type = call.x();
+  DTJ_TRY_ASSIGN(const auto windows, read_windows(call, type.shape, 3, type.shape.size()));
+  for (const Window& window : windows) {
+    type.shape[window.axis] = window.count();
+    type.shape.push_back(window.size);
+  }
+  return one(std::move(type));
+}
+
+Result<Types> infer_fold(const Call& call) {
+  DTJ_TRY(check_dtype(call, call.x(), Wants::floats));
+  Type type = call.x();
+  const std::size_t num_axes = type.shape.size() - std::min(call.attrs.ints.size() / 4, type.shape.size());
+  DTJ_TRY_ASSIGN(const auto windows, read_windows(call, type.shape, 4, num_axes));
+  for (std::size_t i = 0; i < windows.size(); ++i) {
+    const Window& window = windows[i];
+    if (type.shape[window.axis] != window.count() || type.shape[num_axes + i] != window.size)
+      return wrong(call, fmt::format("{} does not hold the windows of axis {}", to_string(call.x()), window.axis));
+    type.shape[window.axis] = window.extent;
+  }
+  type.shape.resize(num_axes);
+  return one(std::move(type));
+}
+
+Result<Types> infer_random(const Call& call) {
+  if (call.x().dtype != DType::i64) return wrong(call, "counter " + to_string(call.x()) + " is not i64");
+  if (call.attrs.ints.size() != 2) return wrong(call, "needs a seed and a stream");
+  return one({DType::f32, call.x().shape});
+}
+
 Result<Types> infer_matmul(const Call& call) {
   DTJ_TRY_ASSIGN(const Type result, declared(call));
   const Type& a = call.operands[0];
@@ -274,6 +332,8 @@ Result<Types> infer_call(const Call& call) {
       return infer_same(call, Wants::bools);
     case Op::cast:
       return infer_cast(call);
+    case Op::random:
+      return infer_random(call);
     case Op::stop_gradient:
       return infer_same(call, Wants::anything);
     case Op::add:
@@ -313,6 +373,10 @@ Result<Types> infer_call(const Call& call) {
       return infer_pad(call);
     case Op::concat:
       return infer_concat(call);
+    case Op::windows:
+      return infer_windows(call);
+    case Op::fold:
+      return infer_fold(call);
     case Op::matmul:
       return infer_matmul(call);
     case Op::gather_rows:

@@ -18,8 +18,8 @@
 namespace dtj::ir {
 namespace {
 
-constexpr std::string_view port_names[] = {"plain", "param",  "state",         "gradient",     "batch",
-                                           "step",  "metric", "learning_rate", "gradient_norm"};
+constexpr std::string_view port_names[] = {"plain",  "param",         "state",         "gradient", "batch", "step",
+                                           "metric", "learning_rate", "gradient_norm", "buffer",   "sample"};
 
 std::string quote(std::string_view text) {
   std::string out = "\"";

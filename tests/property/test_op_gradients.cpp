@@ -134,6 +134,26 @@ void check_concat(std::uint64_t seed) {
   }
 }
 
+void check_windows(std::uint64_t seed) {
+  const std::vector<std::pair<Shape, std::vector<std::int64_t>>> cases = {
+      {{7}, {0, 3, 1}},          {{7}, {0, 3, 2}},      {{8}, {0, 2, 3}},
+      {{6}, {0, 2, 2}},          {{2, 5, 6}, {1, 3, 1, 2, 3, 1}}, {{2, 7, 6}, {1, 3, 2, 2, 2, 2}},
+      {{1, 4, 2}, {0, 1, 1, 2, 2, 1}}, {{5, 3}, {0, 5, 4}}, {{9, 8}, {0, 1, 2, 1, 1, 2}}};
+  for (const auto& [shape, ints] : cases) {
+    Objective objective(seed++);
+    objective.check(objective.build.windows(objective.param(shape), ints));
+  }
+}
+
+void check_fold(std::uint64_t seed) {
+  const std::vector<std::pair<Shape, std::vector<std::int64_t>>> cases = {
+      {{5, 3}, {0, 3, 1, 7}}, {{3, 3}, {0, 3, 2, 8}}, {{2, 3, 2, 3, 2}, {1, 3, 2, 7, 2, 2, 2, 5}}};
+  for (const auto& [shape, ints] : cases) {
+    Objective objective(seed++);
+    objective.check(objective.build.fold(objective.param(shape), ints));
+  }
+}
+
 void check_matmul(std::uint64_t seed) {
   struct Case {
     Shape batch;
@@ -230,6 +250,8 @@ const std::map<Op, Check>& checks() {
       {Op::slice, check_slice},
       {Op::pad, check_pad},
       {Op::concat, check_concat},
+      {Op::windows, check_windows},
+      {Op::fold, check_fold},
       {Op::matmul,
        [](std::uint64_t seed) {
          check_matmul(seed);
@@ -244,7 +266,7 @@ const std::map<Op, Check>& checks() {
 
 /// Constant almost everywhere, of integers or bools, without operands, cut on purpose, or made after autodiff.
 const std::vector<Op> not_differentiable = {
-    Op::constant, Op::iota, Op::floor, Op::sign, Op::logical_not, Op::stop_gradient, Op::eq,          Op::ne,
+    Op::constant, Op::iota, Op::random, Op::floor, Op::sign, Op::logical_not, Op::stop_gradient, Op::eq,          Op::ne,
     Op::lt,       Op::le,   Op::gt,    Op::ge,   Op::logical_and, Op::logical_or,    Op::argmax_last, Op::fused};
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <gsl/gsl>
 #include <limits>
 
+#include "engine/base/philox.hpp"
+
 namespace dtj::test {
 namespace {
 
@@ -132,11 +134,23 @@ double evaluate_element(Op op, DType dtype, DType result, const double* x) {
   return 0;
 }
 
+double evaluate_random(const Node& node, double x) {
+  const auto low = [](std::uint64_t value) { return static_cast<std::uint32_t>(value); };
+  const auto high = [](std::uint64_t value) { return static_cast<std::uint32_t>(value >> 32); };
+  const auto counter = static_cast<std::uint64_t>(static_cast<std::int64_t>(x));
+  const auto seed = static_cast<std::uint64_t>(node.attrs.ints[0]), stream = static_cast<std::uint64_t>(node.attrs.ints[1]);
+  const auto words =
+      philox4x32({low(counter), high(counter), low(stream), high(stream)}, {low(seed), high(seed)});
+  return (words[0] >> 8) * 0x1p-24;
+}
+
 Tensor evaluate_elementwise(const Node& node, const Operands& operands, Tensor out) {
   for (std::size_t i = 0; i < out.values.size(); ++i) {
     double x[3] = {};
     for (std::size_t k = 0; k < operands.size(); ++k) x[k] = operands[k]->values[i];
-    out.values[i] = evaluate_element(node.op, operands[0]->type.dtype, out.type.dtype, x);
+    out.values[i] = node.op == Op::random
+                        ? evaluate_random(node, x[0])
+                        : evaluate_element(node.op, operands[0]->type.dtype, out.type.dtype, x);
   }
   return out;
 }
@@ -157,6 +171,23 @@ Tensor evaluate_reduce(const Node& node, const Tensor& x, Tensor out) {
     for (const std::int64_t axis : node.attrs.ints) to[static_cast<std::size_t>(axis)] = 0;
     at(out, to) = is_max ? maximum(at(out, to), at(x, index)) : at(out, to) + at(x, index);
   });
+  return out;
+}
+
+/// The place in `x` that an index of windows(x) reads.
+Index place_in_windows(const Index& index, const std::vector<std::int64_t>& ints, std::size_t group) {
+  const std::size_t num_dims = index.size() - ints.size() / group;
+  Index from(index.begin(), index.begin() + static_cast<std::ptrdiff_t>(num_dims));
+  for (std::size_t i = 0; i < ints.size(); i += group) {
+    const auto axis = static_cast<std::size_t>(ints[i]);
+    from[axis] = index[axis] * ints[i + 2] + index[num_dims + i / group];
+  }
+  return from;
+}
+
+Tensor evaluate_fold(const Node& node, const Tensor& x, Tensor out) {
+  for_each_index(x.type.shape,
+                 [&](const Index& index) { at(out, place_in_windows(index, node.attrs.ints, 4)) += at(x, index); });
   return out;
 }
 
@@ -191,8 +222,8 @@ Tensor evaluate_movement(const Node& node, const Operands& operands, Tensor out)
     return out;
   }
   for_each_index(out.type.shape, [&](const Index& index) {
-    Index from = index;
-    for (std::size_t dim = 0; dim < index.size(); ++dim) {
+    Index from = node.op == Op::windows ? place_in_windows(index, ints, 3) : index;
+    for (std::size_t dim = 0; node.op != Op::windows && dim < index.size(); ++dim) {
       if (node.op == Op::broadcast && x.type.shape[dim] == 1) from[dim] = 0;
       if (node.op == Op::transpose) from[static_cast<std::size_t>(ints[dim])] = index[dim];
       if (node.op == Op::slice) from[dim] = index[dim] + ints[2 * dim];
@@ -233,6 +264,7 @@ Tensor evaluate_argmax(const Tensor& x, Tensor out) {
 
 Tensor evaluate_indexing(const Node& node, const Operands& operands, Tensor out) {
   if (node.op == Op::argmax_last) return evaluate_argmax(*operands[0], std::move(out));
+  if (node.op == Op::fold) return evaluate_fold(node, *operands[0], std::move(out));
   const bool is_gather = node.op == Op::gather_rows;
   const Tensor& index = *operands[is_gather ? 1 : 0];
   const Tensor& rows = *operands[is_gather ? 0 : 1];

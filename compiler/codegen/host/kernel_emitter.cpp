@@ -394,6 +394,16 @@ std::vector<int> pick_widths(const LoopNest& nest, const Schedule& schedule, con
   }
   std::vector<int> widths{wide};
   if (is_fixed && extent % wide == 0) return widths;
+  if (is_fixed && nest.kind == NestKind::elementwise) {
+    // Short rows (of an image, for example) have a long rest: ever narrower vectors take it.
+    std::int64_t rest = extent % wide;
+    for (int width = wide / 2; rest > 0; width /= 2) {
+      if (rest < width) continue;
+      widths.push_back(width);
+      rest %= width;
+    }
+    return widths;
+  }
   if (narrow < wide && (!is_fixed || extent % wide >= narrow)) widths.push_back(narrow);
   if (widths.back() > 1 && (!is_fixed || extent % widths.back() != 0)) widths.push_back(1);
   return widths;

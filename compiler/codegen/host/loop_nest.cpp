@@ -92,6 +92,16 @@ class NestBuilder {
     affine.coeff[dim] = 1;
     return affine;
   }
+  static Affine scale(Affine affine, std::int64_t factor) {
+    affine.offset *= factor;
+    for (std::int64_t& c : affine.coeff) c *= factor;
+    return affine;
+  }
+  static Affine add(Affine a, const Affine& b) {
+    a.offset += b.offset;
+    for (std::size_t d = 0; d < a.coeff.size(); ++d) a.coeff[d] += b.coeff[d];
+    return a;
+  }
   Affine number(std::int64_t value) const { return {value, std::vector<std::int64_t>(nest_.num_dims(), 0)}; }
 
   /// The index of a value that has the iteration dims (or only those that are kept) and any dims of extent 1.
@@ -219,6 +229,10 @@ class NestBuilder {
       expr.args.push_back(arg);
     }
     if (node.op == Op::stop_gradient || (node.op == Op::cast && expr.from == expr.dtype)) return expr.args[0];
+    if (node.op == Op::random) {
+      expr.lo = node.attrs.ints.at(0);
+      expr.hi = node.attrs.ints.at(1);
+    }
     return intern(std::move(expr));
   }
 
@@ -257,6 +271,12 @@ class NestBuilder {
       for (std::size_t i = 0; i < shape.size(); ++i) from[gsl::narrow<std::size_t>(ints[i])] = index[i];
     } else if (node.op == Op::slice) {
       for (std::size_t i = 0; i < shape.size(); ++i) from[i].offset += ints[2 * i];
+    } else if (node.op == Op::windows) {
+      from.resize(shape.size());
+      for (std::size_t i = 0; i < ints.size(); i += 3) {
+        const auto axis = gsl::narrow<std::size_t>(ints[i]);
+        from[axis] = add(scale(index[axis], ints[i + 2]), index[shape.size() + i / 3]);
+      }
     } else if (node.op == Op::pad) {
       return pull_pad(node, index, 0);
     } else if (node.op == Op::concat) {
@@ -388,6 +408,25 @@ void merge_dims(LoopNest& nest) {
   }
 }
 
+constexpr std::int64_t narrow_dim = 8;
+
+/// A last dim of a few elements leaves most of a vector empty: a wider dim takes its place, and the steps between
+/// neighbours in memory grow instead.
+void move_wide_dim_last(LoopNest& nest) {
+  if (nest.kind != NestKind::elementwise || nest.num_dims() < 2 || nest.extents.back() >= narrow_dim) return;
+  std::size_t wide = nest.num_dims();
+  for (std::size_t d = nest.vector_dim(); d-- > 0 && wide == nest.num_dims();)
+    if (nest.extents[d] >= narrow_dim) wide = d;
+  if (wide == nest.num_dims()) return;
+  const auto at = static_cast<std::ptrdiff_t>(wide);
+  const auto move = [&](Affine& affine) {
+    if (!affine.coeff.empty()) std::rotate(affine.coeff.begin() + at, affine.coeff.begin() + at + 1, affine.coeff.end());
+  };
+  std::rotate(nest.extents.begin() + at, nest.extents.begin() + at + 1, nest.extents.end());
+  for (Expr& expr : nest.exprs) move(expr.where);
+  for (NestResult& result : nest.results) move(result.where);
+}
+
 constexpr std::int64_t tile = 32;
 
 /// The dim along which a load that jumps in the last dim takes its next element, if there is one.
@@ -422,6 +461,7 @@ void tile_transposes(LoopNest& nest) {
 Result<LoopNest> build_loop_nest(const ir::Graph& region) {
   DTJ_TRY_ASSIGN(LoopNest nest, NestBuilder(region).build());
   merge_dims(nest);
+  move_wide_dim_last(nest);
   tile_transposes(nest);
   return nest;
 }

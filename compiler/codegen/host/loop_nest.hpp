@@ -33,7 +33,7 @@ struct Expr {
   DType from = DType::f32;      ///< of the operands of apply
   std::vector<ExprId> args;     ///< of apply; guard: inside, outside
   Affine where;                 ///< load: element of the input; index: the value; guard: what is tested
-  std::int64_t lo = 0, hi = 0;  ///< guard: inside when lo <= where < hi
+  std::int64_t lo = 0, hi = 0;  ///< guard: inside when lo <= where < hi; random: seed and stream
   std::uint32_t number = 0;     ///< load: the input; reduction: the reduction
   double value = 0;             ///< of constant
 };

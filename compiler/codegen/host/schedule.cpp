@@ -31,6 +31,8 @@ int own_weight(const Expr& expr, std::size_t vector_dim) {
       return 40;
     case Op::pow:
       return 60;
+    case Op::random:
+      return 80;
     case Op::div:
     case Op::sqrt:
       return 5;

@@ -310,6 +310,16 @@ void ValueEmitter::store(Value* value, Value* base, const Affine& where, DType d
   if (width_ > 1 && where.coeff[nest_.vector_dim()] == 0) Expects(!value->getType()->isVectorTy());
   if (width_ > 1 && where.coeff[nest_.vector_dim()] != 0) value = as_vector(value);
   Value* at = address(base, memory_type(dtype), where, ~std::uint64_t{0});
+  const std::int64_t step = where.coeff[nest_.vector_dim()];
+  if (width_ > 1 && step > 1) {
+    Value* lanes = to_memory(value, dtype);
+    for (int lane = 0; lane < width_; ++lane) {
+      Value* place = b_.CreateGEP(memory_type(dtype), at, b_.getInt64(static_cast<std::uint64_t>(step * lane)));
+      Value* element = b_.CreateExtractElement(lanes, static_cast<std::uint64_t>(lane));
+      b_.CreateAlignedStore(element, place, llvm::Align(size_of(dtype)));
+    }
+    return;
+  }
   b_.CreateAlignedStore(to_memory(value, dtype), at, llvm::Align(size_of(dtype)));
 }
 

@@ -82,6 +82,7 @@ class ValueEmitter {
   llvm::Value* emit_quotient(llvm::Value* a, llvm::Value* b, bool is_signed);
   llvm::Value* emit_compare(const Expr& expr, llvm::Value* a, llvm::Value* b);
   llvm::Value* emit_cast(llvm::Value* x, DType from, DType to);
+  llvm::Value* emit_random(const Expr& expr, llvm::Value* counter);
   llvm::Value* emit_pow(const Expr& expr, const std::vector<llvm::Value*>& args);
   llvm::Value* extreme(bool is_max, DType dtype, llvm::Value* a, llvm::Value* b);
   llvm::Value* round_to_bf16(llvm::Value* x);

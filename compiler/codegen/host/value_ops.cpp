@@ -68,6 +68,8 @@ Value* ValueEmitter::emit_apply(const Expr& expr, std::vector<Value*> args) {
     case Op::gt:
     case Op::ge:
       return emit_compare(expr, args[0], args[1]);
+    case Op::random:
+      return emit_random(expr, args[0]);
     case Op::maximum:
       return extreme(true, expr.dtype, args[0], args[1]);
     case Op::minimum:
@@ -110,6 +112,34 @@ Value* ValueEmitter::emit_float(const Expr& expr, const std::vector<Value*>& arg
       break;
   }
   return expr.dtype == DType::f64 ? emit_f64_function(expr.op, args) : emit_f32_function(expr.op, args);
+}
+
+/// Philox4x32-10, as in engine/base/philox.cpp. Every word has 64 bits here, the upper half zero, so that a product of two
+/// words is one multiplication.
+Value* ValueEmitter::emit_random(const Expr& expr, Value* counter) {
+  llvm::Type* type = counter->getType();
+  const auto number = [&](std::uint64_t value) { return llvm::ConstantInt::get(type, value); };
+  Value* const mask = number(0xFFFFFFFFu);
+  const auto high = [&](Value* x) { return b_.CreateLShr(x, number(32)); };
+  const auto seed = static_cast<std::uint64_t>(expr.lo), stream = static_cast<std::uint64_t>(expr.hi);
+  auto key_0 = static_cast<std::uint32_t>(seed), key_1 = static_cast<std::uint32_t>(seed >> 32);
+  Value* words[] = {b_.CreateAnd(counter, mask), high(counter), number(stream & 0xFFFFFFFFu), number(stream >> 32)};
+  for (int round = 0; round < 10; ++round) {
+    Value* product_0 = b_.CreateMul(words[0], number(0xD2511F53u));
+    Value* product_1 = b_.CreateMul(words[2], number(0xCD9E8D57u));
+    words[0] = b_.CreateXor(b_.CreateXor(high(product_1), words[1]), number(key_0));
+    words[2] = b_.CreateXor(b_.CreateXor(high(product_0), words[3]), number(key_1));
+    words[1] = b_.CreateAnd(product_1, mask);
+    words[3] = b_.CreateAnd(product_0, mask);
+    key_0 += 0x9E3779B9u;
+    key_1 += 0xBB67AE85u;
+  }
+  llvm::Type* narrow = b_.getInt32Ty();
+  if (auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type))
+    narrow = llvm::FixedVectorType::get(narrow, vector->getNumElements());
+  Value* bits = b_.CreateTrunc(b_.CreateLShr(words[0], number(8)), narrow);
+  Value* whole = b_.CreateSIToFP(bits, narrow->getWithNewType(b_.getFloatTy()));
+  return b_.CreateFMul(whole, math_.splat(whole, 0x1p-24));
 }
 
 Value* ValueEmitter::emit_pow(const Expr& expr, const std::vector<Value*>& args) {

@@ -10,6 +10,7 @@ bool passes_gradient(Op op) {
   switch (op) {
     case Op::constant:
     case Op::iota:
+    case Op::random:
     case Op::floor:
     case Op::sign:
     case Op::logical_not:
@@ -52,6 +53,8 @@ bool passes_gradient(Op op) {
     case Op::slice:
     case Op::pad:
     case Op::concat:
+    case Op::windows:
+    case Op::fold:
     case Op::matmul:
     case Op::gather_rows:
     case Op::scatter_add_rows:

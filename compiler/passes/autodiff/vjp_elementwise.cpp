@@ -158,6 +158,7 @@ void vjp_elementwise(VjpCall& call) {
     case Op::floor:
     case Op::sign:
     case Op::logical_not:
+    case Op::random:
     case Op::stop_gradient:
     case Op::eq:
     case Op::ne:
@@ -177,6 +178,8 @@ void vjp_elementwise(VjpCall& call) {
     case Op::slice:
     case Op::pad:
     case Op::concat:
+    case Op::windows:
+    case Op::fold:
     case Op::matmul:
     case Op::gather_rows:
     case Op::scatter_add_rows:

@@ -67,6 +67,24 @@ void vjp_concat(VjpCall& call) {
   }
 }
 
+/// The gradient of an element is the sum over the windows that hold it.
+void vjp_windows(VjpCall& call) {
+  const Ints& ints = call.node.attrs.ints;
+  const Shape& shape = call.type(call.operand(0)).shape;
+  Ints quadruples;
+  for (std::size_t i = 0; i < ints.size(); i += 3)
+    quadruples.insert(quadruples.end(), {ints[i], ints[i + 1], ints[i + 2], shape[static_cast<std::size_t>(ints[i])]});
+  call.contributions[0] = call.build.fold(call.gradient(), std::move(quadruples));
+}
+
+void vjp_fold(VjpCall& call) {
+  const Ints& ints = call.node.attrs.ints;
+  Ints triples;
+  for (std::size_t i = 0; i < ints.size(); i += 4)
+    triples.insert(triples.end(), {ints[i], ints[i + 1], ints[i + 2]});
+  call.contributions[0] = call.build.windows(call.gradient(), std::move(triples));
+}
+
 /// C = op(A) op(B): d op(A) = dC op(B)^T and d op(B) = op(A)^T dC. A transposed operand asks for the transposed
 /// product; no transpose is ever materialised.
 void vjp_matmul(VjpCall& call) {
@@ -135,6 +153,12 @@ void vjp_structure(VjpCall& call) {
     case Op::concat:
       vjp_concat(call);
       return;
+    case Op::windows:
+      vjp_windows(call);
+      return;
+    case Op::fold:
+      vjp_fold(call);
+      return;
     case Op::matmul:
       vjp_matmul(call);
       return;
@@ -165,6 +189,7 @@ void vjp_structure(VjpCall& call) {
     case Op::sign:
     case Op::logical_not:
     case Op::cast:
+    case Op::random:
     case Op::stop_gradient:
     case Op::add:
     case Op::sub:

@@ -93,6 +93,7 @@ std::optional<double> evaluate(Op op, const std::vector<double>& x, DType operan
     case Op::stop_gradient:  // keeps its meaning for autodiff
     case Op::constant:
     case Op::iota:
+    case Op::random:
     case Op::reduce_sum:
     case Op::reduce_max:
     case Op::broadcast:
@@ -101,6 +102,8 @@ std::optional<double> evaluate(Op op, const std::vector<double>& x, DType operan
     case Op::slice:
     case Op::pad:
     case Op::concat:
+    case Op::windows:
+    case Op::fold:
     case Op::matmul:
     case Op::gather_rows:
     case Op::scatter_add_rows:

@@ -54,6 +54,35 @@ std::optional<ValueId> simplify_pad(const Site& site) {
   return site.build.pad(source, merged);
 }
 
+/// Windows that touch without overlapping hold every element once: splitting the axes and moving the places inside to the
+/// end gives them.
+std::optional<ValueId> simplify_windows(const Site& site) {
+  const Ints& ints = site.attrs.ints;
+  Shape shape = site.operand_type(0).shape;
+  const std::size_t num_dims = shape.size();
+  Ints range, order, places;
+  for (const std::int64_t extent : shape) range.insert(range.end(), {0, extent});
+  for (std::size_t i = 0; i < ints.size(); i += 3) {
+    if (ints[i + 1] != ints[i + 2]) return std::nullopt;
+    const auto axis = static_cast<std::size_t>(ints[i]);
+    range[2 * axis + 1] = site.type.shape[axis] * ints[i + 1];
+  }
+  Shape split;
+  for (std::size_t dim = 0, i = 0; dim < num_dims; ++dim) {
+    order.push_back(static_cast<std::int64_t>(split.size()));
+    split.push_back(site.type.shape[dim]);
+    if (i == ints.size() || ints[i] != static_cast<std::int64_t>(dim)) continue;
+    places.push_back(static_cast<std::int64_t>(split.size()));
+    split.push_back(ints[i + 1]);
+    i += 3;
+  }
+  order.insert(order.end(), places.begin(), places.end());
+  ValueId x = site.operand(0);
+  for (std::size_t dim = 0; dim < num_dims; ++dim) shape[dim] = range[2 * dim + 1];
+  if (shape != site.operand_type(0).shape) x = site.build.slice(x, range);
+  return site.build.transpose(site.build.reshape(x, split), order);
+}
+
 /// Parts that are concatenations along the same axis give their own parts.
 std::optional<ValueId> simplify_concat(const Site& site) {
   if (site.operands.size() == 1) return site.operand(0);
@@ -130,6 +159,8 @@ std::optional<ValueId> simplify_movement(const Site& site) {
       return simplify_slice(site);
     case Op::pad:
       return simplify_pad(site);
+    case Op::windows:
+      return simplify_windows(site);
     default:
       return std::nullopt;
   }

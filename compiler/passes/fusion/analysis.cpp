@@ -104,13 +104,15 @@ class Analyser {
           a_.is_inline[i] = true;
         else if (node.op == Op::transpose)
           a_.is_inline[i] = all_users(i, &Analyser::is_inline_movement);
+        else if (node.op == Op::windows)
+          a_.is_inline[i] = all_users(i, &Analyser::is_inline_movement) || reads_elsewhere(i);
         else if (node.op == Op::reshape)
           a_.is_inline[i] = is_split(graph_, node) && has_chain(node) && all_users(i, &Analyser::is_fusible);
         else
           a_.is_inline[i] = reads_elsewhere(i);
         return;
       case OpCategory::elementwise:
-        a_.is_inline[i] = !is_expensive(node.op) && reads_elsewhere(i);
+        a_.is_inline[i] = !is_expensive(node.op) && reads_elsewhere(i) && !is_read_often(i);
         return;
       case OpCategory::leaf:
       case OpCategory::reduce:
@@ -139,6 +141,19 @@ class Analyser {
     if (ir::category(reader.op) != OpCategory::movement || reader.op == Op::broadcast) return false;
     if (reader.op == Op::reshape && a_.fusible[user]) return is_inline_movement(user) && reads_elsewhere(user);
     return keeps_last_dim(graph_, reader) || num_wide_operands(i) <= 1;
+  }
+
+  /// True if windows that overlap read the node: it would be computed once for each of them.
+  bool is_read_often(NodeIndex i) const {
+    for (const NodeIndex user : a_.users[i]) {
+      const Node& reader = graph_.nodes()[user];
+      if (reader.op == Op::windows) {
+        for (std::size_t k = 0; k < reader.attrs.ints.size(); k += 3)
+          if (reader.attrs.ints[k + 1] > reader.attrs.ints[k + 2]) return true;
+      }
+      if (a_.is_inline[user] && is_read_often(user)) return true;
+    }
+    return false;
   }
 
   bool is_output(ir::ValueId value) const {
@@ -267,7 +282,7 @@ bool is_squeeze(const ir::Graph& graph, const Node& node) {
 
 bool is_expensive(Op op) {
   return op == Op::exp || op == Op::log || op == Op::tanh || op == Op::erf || op == Op::sin || op == Op::cos ||
-         op == Op::pow;
+         op == Op::pow || op == Op::random;
 }
 
 int op_weight(Op op) {

@@ -159,8 +159,9 @@ bool fusion(ir::Graph& graph, const PassContext&) {
         return true;
       case ir::OpCategory::movement:
         return node.op != ir::Op::reshape;
-      case ir::OpCategory::contraction:
       case ir::OpCategory::indexing:
+        return node.op == ir::Op::fold;
+      case ir::OpCategory::contraction:
       case ir::OpCategory::collective:
       case ir::OpCategory::fused:
         return false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <gsl/gsl>
 
+#include "compiler/passes/fusion/expand_fold.hpp"
 #include "compiler/passes/graph_copy.hpp"
 
 namespace dtj::passes::fusion_detail {
@@ -49,12 +50,16 @@ std::vector<Axes> reduction_steps(const Shape& shape, const Axes& axes) {
 ir::Graph prepare(const ir::Graph& graph) {
   GraphCopy copy(graph);
   for (const ir::Node& node : graph.nodes()) {
+    ir::Builder build(copy.graph());
+    build.at(node.range);
+    if (node.op == ir::Op::fold) {
+      copy.set(node.results[0], expand_fold(build, copy.at(node.operands[0]), node.attrs.ints));
+      continue;
+    }
     if (ir::category(node.op) != ir::OpCategory::reduce) {
       copy.copy_node(node);
       continue;
     }
-    ir::Builder build(copy.graph());
-    build.at(node.range);
     ir::ValueId x = copy.at(node.operands[0]);
     const DType dtype = build.type(x).dtype;
     const std::vector<Axes> steps = reduction_steps(build.type(x).shape, node.attrs.ints);
