@@ -92,6 +92,8 @@ codegen::PlanInput make_plan_input(const CompileRequest& request, const Compiled
     input.params.push_back({param.name, {param.type.dtype, param.type.shape}, param.init});
   for (const auto& state : compiled.job->states)
     input.states.push_back({state.name, {state.type.dtype, state.type.shape}, state.init});
+  for (const auto& buffer : compiled.job->buffers)
+    input.buffers.push_back({buffer.name, {buffer.type.dtype, buffer.type.shape}, buffer.init});
   const auto& graphs = compiled.graphs;
   input.micro_only = graphs.micro_only;
   input.micro_first = graphs.micro_first;

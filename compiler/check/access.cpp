@@ -60,7 +60,7 @@ Value Interpreter::field(const Value& base, const ast::Name& name) {
     }
     return {};
   }
-  if (const auto* slot = found->as<ParamSlot>(); slot && is_recording()) return use_param(*slot, name.range);
+  found = use_slot(*found, name.range);
   return *found;
 }
 

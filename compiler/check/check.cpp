@@ -61,6 +61,7 @@ class JobChecker {
     draft_ = draft_job(job_, sections, context);
     check_contract();
     evaluator_.set_precision(draft_.precision.spec);
+    evaluator_.set_num_ranks(mesh_.dp);
     elaborate(sections);
     if (!is_complete_ || sink_.has_errors()) return std::nullopt;
     fill_spec();
@@ -134,6 +135,8 @@ class JobChecker {
     const bool has_model = !model.is_poison();
     require(objective != nullptr && has_model);
     if (has_model) checked_.params = evaluator_.params();
+    if (has_model) checked_.buffers = evaluator_.buffers();
+    if (draft_.checkpoint && !checked_.buffers.empty()) check_save_of_buffers(*draft_.checkpoint, sink_);
     if (objective != nullptr && has_model && train_ != nullptr) trace_data(*objective, model);
 
     const Value optimizer = evaluate_instance(sections, "optimizer", true);

@@ -33,7 +33,8 @@ struct CheckedJob {
   std::vector<PlaceholderInfo> placeholders;
   std::vector<ParamInfo> params;
   std::vector<StateInfo> states;
-  Trace train_objective;  ///< inputs: params, train batch fields; outputs: metrics
+  std::vector<BufferInfo> buffers;
+  Trace train_objective;  ///< inputs: params, train batch fields, buffers, sample; outputs: metrics, buffers
   std::optional<Trace> eval_objective;
   Trace update;  ///< inputs: params, states, gradients, step; outputs: params, states, learning_rate, gradient_norm
 };

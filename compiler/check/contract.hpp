@@ -26,6 +26,8 @@ DataDraft* find_eval_data(JobDraft& draft, diag::Sink& sink);
 
 /// An evaluation, and a checkpoint, happens before the end; a checkpoint saves what an exact resume needs.
 void check_intervals(const JobDraft& draft, const DataDraft* train, diag::Sink& sink);
+/// `save` of a model that has buffers.
+void check_save_of_buffers(const CheckpointDraft& checkpoint, diag::Sink& sink);
 void check_save(const CheckpointDraft& checkpoint, diag::Sink& sink);
 
 /// The metrics and the goal of the evaluation against those of the objective.

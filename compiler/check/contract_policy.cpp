@@ -102,6 +102,15 @@ void check_save(const CheckpointDraft& checkpoint, diag::Sink& sink) {
   report.help(fmt::format("write `save = [{}]`, or `resume = approximate`", complete));
 }
 
+void check_save_of_buffers(const CheckpointDraft& checkpoint, diag::Sink& sink) {
+  if (checkpoint.save.presence != Presence::known || checkpoint.resume.presence == Presence::unknown || checkpoint.resume.value == "approximate") return;
+  const auto& save = checkpoint.save.value;
+  if (std::find(save.begin(), save.end(), "buffers") != save.end()) return;
+  auto& report = sink.report({diag::Kind::cannot_resume_exactly, checkpoint.save.range, "this checkpoint cannot resume exactly: `save` omits `buffers`"});
+  report.note("the model has buffers; without them, they would start from their first values");
+  report.help("add `buffers` to `save`, or write `resume = approximate`");
+}
+
 void check_metrics(const EvalDraft& eval, const std::vector<std::string>& metrics, diag::Sink& sink) {
   const auto check = [&](const std::string& name, source::Range range, const std::vector<std::string>& known, std::string_view owner) {
     if (std::find(known.begin(), known.end(), name) != known.end()) return true;

@@ -144,9 +144,9 @@ std::optional<Value> Interpreter::find(const std::string& name, const ScopePtr& 
 
 Value Interpreter::look_up(const std::string& name, source::Range range, const ScopePtr& scope) {
   if (auto value = find(name, scope)) {
-    if (const auto* slot = value->as<ParamSlot>(); slot && is_recording()) return use_param(*slot, range);
-    return *value;
+    return use_slot(*value, range);
   }
+  if (name == "training" && is_recording()) return {recording_->training, range};
   auto& diagnostic = report(diag::Kind::unknown_name, range, fmt::format("the name `{}` is not known", name));
   if (name == "training") {
     diagnostic.help("`training` is known in the functions that the job runs");

@@ -33,6 +33,14 @@ const std::vector<ParamInfo>& Evaluator::params() const {
   return impl_->interpreter.params;
 }
 
+const std::vector<BufferInfo>& Evaluator::buffers() const {
+  return impl_->interpreter.buffers;
+}
+
+void Evaluator::set_num_ranks(std::int64_t num_ranks) {
+  impl_->interpreter.num_ranks = num_ranks;
+}
+
 Trace Evaluator::trace_objective(const ast::FnDecl& objective, const Value& model, const std::vector<FieldSpec>& fields,
                                  std::int64_t micro_batch, bool training, const std::shared_ptr<Scope>& scope,
                                  std::vector<std::string>& metrics) {

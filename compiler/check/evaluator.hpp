@@ -31,6 +31,9 @@ class Evaluator {
   /// Parameters are numbered in declaration order, depth first.
   void set_precision(const PrecisionSpec& precision);
   const std::vector<ParamInfo>& params() const;
+  const std::vector<BufferInfo>& buffers() const;
+  /// The number of ranks that share a batch: what `num_ranks()` gives.
+  void set_num_ranks(std::int64_t num_ranks);
 
   /// Calls the job's `fn objective(m, batch)` on the model and a batch of `micro_batch` samples of `fields`.
   /// The result must be a record of f32 scalars whose first field is `loss`; its names are given back in `metrics`.

@@ -142,11 +142,7 @@ std::optional<InitSpec> Interpreter::evaluate_init(const ast::StateDecl& decl, c
 
 void Interpreter::instantiate_param(const ast::StateDecl& decl, const std::shared_ptr<ModuleInstance>& instance) {
   auto& names = instance->members->names;
-  if (decl.kind == ast::StateDecl::Kind::buffer) {
-    report(diag::Kind::not_in_edition, decl.range, "module buffers are not part of this edition");
-    names[decl.name.text] = {};
-    return;
-  }
+  if (decl.kind == ast::StateDecl::Kind::buffer) return instantiate_buffer(decl, instance);
   if (decl.kind == ast::StateDecl::Kind::state) {
     if (!is_optimizer(*instance->decl)) {
       report(diag::Kind::wrong_type, decl.name.range,
@@ -200,6 +196,44 @@ void Interpreter::instantiate_param(const ast::StateDecl& decl, const std::share
   params.push_back(std::move(info));
   instance->params.push_back(index);
   names[decl.name.text] = {ParamSlot{index, *dtype, *dims}, decl.name.range};
+}
+
+void Interpreter::instantiate_buffer(const ast::StateDecl& decl, const std::shared_ptr<ModuleInstance>& instance) {
+  auto& place = instance->members->names[decl.name.text];
+  place = {};
+  const auto is_present = evaluate_when(decl.when, instance->scope);
+  if (!is_present) return;
+  if (!*is_present) {
+    place = {None{}, decl.name.range};
+    return;
+  }
+  const auto* named = std::get_if<ast::NamedType>(&decl.type->node);
+  const auto dtype = named ? dtype_of(*named) : std::nullopt;
+  if (!named || !named->dims || dtype != DType::f32) {
+    report(diag::Kind::wrong_type, decl.type->range,
+           fmt::format("the buffer `{}` must be an f32 tensor such as `f32[C]`", decl.name.text));
+    return;
+  }
+  auto dims = dims_of(*named->dims, instance->scope);
+  if (!dims) return;
+  auto init = evaluate_init(decl, *dims, instance->scope);
+  if (is_recording()) {
+    report(diag::Kind::wrong_type, decl.name.range,
+           fmt::format("`{}` has buffers and is made inside a function", instance->decl->name.text))
+        .help("make it as a `sub` of a module");
+    return;
+  }
+  BufferInfo info{join_path(instance->path, decl.name.text), {*dtype, {}}, init.value_or(InitSpec{}), decl.name.range};
+  for (const Dim& dim : *dims) info.type.shape.push_back(dim.number().value_or(1));
+  for (const auto& other : buffers) {
+    if (other.name != info.name) continue;
+    report(diag::Kind::duplicate_name, decl.name.range,
+           fmt::format("two buffers of the model are named `{}`", info.name))
+        .help("make every module with buffers a `sub` of its own");
+    return;
+  }
+  place = {BufferSlot{static_cast<std::uint32_t>(buffers.size()), *dtype, *dims}, decl.name.range};
+  buffers.push_back(std::move(info));
 }
 
 void Interpreter::instantiate_sub(const ast::SubDecl& decl, const std::shared_ptr<ModuleInstance>& instance) {

@@ -37,6 +37,10 @@ struct Frame {
 struct Recording {
   Trace trace;
   std::map<std::uint32_t, TensorRef> params;  ///< inputs made for parameters
+  std::map<std::uint32_t, Value> buffers;     ///< the value of each module buffer that was used, as it is now
+  std::optional<TensorRef> sample;            ///< the input, once something asked for it
+  std::int64_t micro_batch = 0;               ///< 0: not an objective
+  std::uint32_t num_random = 0;
   bool training = false;
   bool is_symbolic = false;  ///< some dims are not numbers: the trace is thrown away
 };
@@ -71,6 +75,8 @@ class Interpreter {
   diag::Sink* sink;
   PrecisionSpec precision;
   std::vector<ParamInfo> params;
+  std::vector<BufferInfo> buffers;
+  std::int64_t num_ranks = 1;  ///< that share a batch
 
   // ---- reports (interpreter.cpp)
   /// A mistake inside the standard library is reported where the job called it.
@@ -141,6 +147,15 @@ class Interpreter {
   /// The common shape, to the right. None: reported.
   std::optional<Dims> broadcast(const std::vector<Value>& operands, const std::string& op, source::Range range);
   Value use_param(const ParamSlot& slot, source::Range range);
+  /// The tensor that a parameter or a buffer is in the trace; other values stay as they are.
+  Value use_slot(const Value& value, source::Range range);
+
+  // ---- buffers of modules (buffers.cpp)
+  Value use_buffer(const BufferSlot& slot, source::Range range);
+  /// `target = value` in a function of the module that owns the buffer.
+  void assign_buffer(const BufferSlot& slot, const ast::Assign& assign, Value value, source::Range range);
+  /// Adds what the buffers are now to the outputs of the trace.
+  void output_buffers();
   TensorRef ref(const Value& value) const;
 
   Trace trace_objective(const ast::FnDecl& objective, const Value& model, const std::vector<FieldSpec>& fields,
@@ -189,6 +204,10 @@ class Interpreter {
 
   void instantiate_items(const std::shared_ptr<ModuleInstance>& instance);
   void instantiate_param(const ast::StateDecl& decl, const std::shared_ptr<ModuleInstance>& instance);
+  void instantiate_buffer(const ast::StateDecl& decl, const std::shared_ptr<ModuleInstance>& instance);
+  std::optional<BufferSlot> find_buffer(const ast::Expr& target, const ScopePtr& scope);
+  /// Whether `value` can take the place of `old`, which is "the state" or "the buffer" `target`. False: reported.
+  bool fits_place(const std::string& what, const TensorValue& old, const Value& value, source::Range range);
   void instantiate_sub(const ast::SubDecl& decl, const std::shared_ptr<ModuleInstance>& instance);
   std::optional<InitSpec> evaluate_init(const ast::StateDecl& decl, const Dims& dims, const ScopePtr& scope);
   std::optional<bool> evaluate_when(const ast::ExprPtr& when, const ScopePtr& scope);

@@ -84,6 +84,10 @@ std::string spelling(TraceOp op) {
     case TraceOp::broadcast_to:
     case TraceOp::slice:
     case TraceOp::concat:
+    case TraceOp::pad:
+    case TraceOp::windows:
+    case TraceOp::random:
+    case TraceOp::all_mean:
     case TraceOp::gather_rows:
     case TraceOp::stop_gradient:
       break;
@@ -192,6 +196,14 @@ std::string_view to_string(TraceOp op) {
       return "slice";
     case TraceOp::concat:
       return "concat";
+    case TraceOp::pad:
+      return "pad";
+    case TraceOp::windows:
+      return "windows";
+    case TraceOp::random:
+      return "random";
+    case TraceOp::all_mean:
+      return "all_mean";
     case TraceOp::gather_rows:
       return "gather_rows";
     case TraceOp::stop_gradient:
@@ -271,6 +283,13 @@ Value Interpreter::use_param(const ParamSlot& slot, source::Range range) {
   if (known == recording_->params.end())
     return emit_input(InputKind::param, slot.index, slot.dtype, slot.dims, true, range);
   return {TensorValue{known->second, slot.dtype, slot.dims, true}, range};
+}
+
+Value Interpreter::use_slot(const Value& value, source::Range range) {
+  if (!is_recording()) return value;
+  if (const auto* slot = value.as<ParamSlot>()) return use_param(*slot, range);
+  if (const auto* slot = value.as<BufferSlot>()) return use_buffer(*slot, range);
+  return value;
 }
 
 bool Interpreter::unify_dtypes(std::vector<Value>& operands, const std::string& op, source::Range range) {

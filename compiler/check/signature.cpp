@@ -129,7 +129,7 @@ bool Interpreter::fit_tensor(Value& value, const ast::TypeExpr& type, const ast:
            "tensors that are unreduced over a mesh axis are not part of this edition");
     return false;
   }
-  if (const auto* slot = value.as<ParamSlot>(); slot && is_recording()) value = use_param(*slot, value.range);
+  value = use_slot(value, value.range);
   if (is_number(value) && named.dims->empty() && is_recording()) {
     value = emit_constant(as_number(value).value_or(0), *dtype, value.range);
     return !value.is_poison();

@@ -125,6 +125,7 @@ void Interpreter::run_check(const ast::Check& check, const ScopePtr& scope, sour
 
 void Interpreter::run_assign(const ast::Assign& assign, const ScopePtr& scope, source::Range range) {
   Value value = evaluate(*assign.value, scope);
+  if (const auto slot = find_buffer(*assign.target, scope)) return assign_buffer(*slot, assign, std::move(value), range);
   const auto* name = std::get_if<ast::NameRef>(&assign.target->node);
   const auto* member = std::get_if<ast::Field>(&assign.target->node);
   const bool is_member = member && std::holds_alternative<ast::SelfRef>(member->base->node);
@@ -162,24 +163,26 @@ void Interpreter::run_assign(const ast::Assign& assign, const ScopePtr& scope, s
     value = binary(op, before, value, range);
   }
   const auto* state = place->instance.lock() ? as_tensor(old) : nullptr;
-  if (state && !value.is_poison()) {
-    const auto* tensor = as_tensor(value);
-    if (!tensor || tensor->dtype != state->dtype) {
-      report(
-          diag::Kind::dtype_mismatch, assign.value->range,
-          fmt::format("the state `{}` is {}, found {}", target, to_string(state->dtype, state->dims), describe(value)))
-          .help(fmt::format("write `... as {}`", to_string(state->dtype)));
-      value.data = Poison{};
-    } else if (tensor->dims.size() != state->dims.size() ||
-               !std::equal(state->dims.begin(), state->dims.end(), tensor->dims.begin(),
-                           [](const Dim& a, const Dim& b) { return are_equal(a, b) != Truth::no; })) {
-      report(
-          diag::Kind::shape_mismatch, assign.value->range,
-          fmt::format("the state `{}` is {}, found {}", target, to_string(state->dtype, state->dims), describe(value)));
-      value.data = Poison{};
-    }
+  if (state && !value.is_poison() &&
+      !fits_place(fmt::format("the state `{}`", target), *state, value, assign.value->range)) {
+    value.data = Poison{};
   }
   old = std::move(value);
+}
+
+bool Interpreter::fits_place(const std::string& what, const TensorValue& old, const Value& value, source::Range range) {
+  const auto* tensor = as_tensor(value);
+  const std::string found = fmt::format("{} is {}, found {}", what, to_string(old.dtype, old.dims), describe(value));
+  if (!tensor || tensor->dtype != old.dtype) {
+    report(diag::Kind::dtype_mismatch, range, found).help(fmt::format("write `... as {}`", to_string(old.dtype)));
+    return false;
+  }
+  if (tensor->dims.size() == old.dims.size() &&
+      std::equal(old.dims.begin(), old.dims.end(), tensor->dims.begin(),
+                 [](const Dim& a, const Dim& b) { return are_equal(a, b) != Truth::no; }))
+    return true;
+  report(diag::Kind::shape_mismatch, range, found);
+  return false;
 }
 
 }  // namespace dtj::check

@@ -30,7 +30,9 @@ class SymbolicCheck {
     in_.is_symbolic_ = true;
     // Other parameters of the model are out of sight, so that names cannot clash with them.
     std::vector<ParamInfo> hidden = std::move(in_.params);
+    std::vector<BufferInfo> hidden_buffers = std::move(in_.buffers);
     in_.params.clear();
+    in_.buffers.clear();
     Value value = in_.instantiate(ModuleType{&decl, scope_}, std::move(*args), {});
     if (const auto* instance = value.as<std::shared_ptr<ModuleInstance>>()) {
       for (const auto& item : decl.items) {
@@ -41,6 +43,7 @@ class SymbolicCheck {
     }
     in_.params = std::move(hidden);
     in_.params.resize(num_params);
+    in_.buffers = std::move(hidden_buffers);
     in_.is_symbolic_ = false;
   }
 

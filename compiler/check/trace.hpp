@@ -36,6 +36,10 @@ enum class TraceOp : std::uint8_t {
   broadcast_to,  ///< to the result's shape, to the right
   slice,         ///< `ints` = begin_0, end_0, begin_1, end_1, ... of every dim
   concat,        ///< along ints[0]
+  pad,           ///< with zeros; `ints` = before_0, after_0, before_1, after_1, ... of every dim
+  windows,       ///< `ints` = axis, size, stride, ...: see ops.def
+  random,        ///< uniform in [0, 1), f32; the operand is the input `sample`; `text` = the name of the stream
+  all_mean,      ///< over the data-parallel ranks
   gather_rows,   ///< table[V, C], index i32[...] -> [..., C]
   stop_gradient,
 };
@@ -65,6 +69,8 @@ enum class InputKind : std::uint8_t {
   gradient,   ///< gradient of a parameter (f32): index into CheckedJob::params
   batch,      ///< index into DataSpec::fields
   step,       ///< f64[], 0 for the first step
+  buffer,     ///< index into CheckedJob::buffers
+  sample,     ///< i64[]: samples that the training has taken before the first one of this micro batch
 };
 
 struct TraceInput {
@@ -77,6 +83,7 @@ enum class OutputKind : std::uint8_t {
   metric,         ///< index into JobSpec::metrics; f32[]; metric 0 is the loss
   param,          ///< the updated parameter
   state,          ///< the updated optimizer state
+  buffer,         ///< the new value of a module's buffer
   learning_rate,  ///< f32[]
   gradient_norm,  ///< f32[], before clipping
 };
@@ -98,6 +105,14 @@ struct Trace {
 struct ParamInfo {
   std::string name;  ///< "h.0.attn.qkv.weight"
   TensorType type;   ///< storage dtype
+  InitSpec init;
+  source::Range range;
+};
+
+/// A buffer of a module: not trained, assigned by `forward` while training.
+struct BufferInfo {
+  std::string name;  ///< "c1.bn.running_mean"
+  TensorType type;
   InitSpec init;
   source::Range range;
 };

@@ -20,6 +20,7 @@ Trace Interpreter::trace_objective(const ast::FnDecl& objective, const Value& mo
   metrics.clear();
   recording_ = std::make_unique<Recording>();
   recording_->training = training;
+  recording_->micro_batch = micro_batch;
   recording_->trace.name = training ? "objective" : "eval_objective";
   for (std::size_t i = 0; i < params.size(); ++i) {
     emit_input(InputKind::param, static_cast<std::uint32_t>(i), params[i].type.dtype, to_dims(params[i].type.shape),
@@ -70,6 +71,7 @@ Trace Interpreter::trace_objective(const ast::FnDecl& objective, const Value& mo
     Value metric = emit_cast(value, DType::f32, value.range);
     recording_->trace.outputs.push_back({ref(metric), OutputKind::metric, static_cast<std::uint32_t>(i)});
   }
+  output_buffers();
   Trace trace = std::move(recording_->trace);
   recording_.reset();
   return trace;

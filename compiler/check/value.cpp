@@ -94,6 +94,9 @@ struct Describe {
   std::string operator()(const ParamSlot& slot) const {
     return fmt::format("a parameter {}", to_string(slot.dtype, slot.dims));
   }
+  std::string operator()(const BufferSlot& slot) const {
+    return fmt::format("a buffer {}", to_string(slot.dtype, slot.dims));
+  }
   std::string operator()(const std::shared_ptr<ModuleInstance>& instance) const {
     return fmt::format("an instance of `{}`", instance->decl->name.text);
   }

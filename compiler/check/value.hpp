@@ -75,6 +75,13 @@ struct ParamSlot {
   Dims dims;
 };
 
+/// A buffer of the model outside of a trace; a use inside one becomes its value at that place.
+struct BufferSlot {
+  std::uint32_t index = 0;
+  DType dtype = DType::f32;
+  Dims dims;
+};
+
 struct ModuleInstance;
 /// A user or library function, or a primitive of the compiler (decl has no body).
 struct Function {
@@ -96,7 +103,7 @@ struct IntRange { std::int64_t begin = 0, end = 0; };
 struct Value {
   using Data = std::variant<Poison, None, bool, std::int64_t, double, std::string, Quantity, Unbound, IntRange,
                             std::shared_ptr<List>, std::shared_ptr<Tuple>, std::shared_ptr<Record>, EnumValue, InitValue, TensorValue,
-                            std::shared_ptr<ModuleInstance>, std::shared_ptr<Function>, ModuleType, RecordType, EnumType, Namespace, ParamSlot, Dim>;
+                            std::shared_ptr<ModuleInstance>, std::shared_ptr<Function>, ModuleType, RecordType, EnumType, Namespace, ParamSlot, BufferSlot, Dim>;
   // A Dim stands for an integer that is not a number yet; a number is always an int64.
   Data data = Poison{};
   source::Range range;  ///< the expression that gave it

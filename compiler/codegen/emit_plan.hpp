@@ -21,6 +21,7 @@ struct PlanInput {
   };
   std::vector<Tensor> params;
   std::vector<Tensor> states;
+  std::vector<Tensor> buffers;  ///< of modules
   /// gradient_accumulation = 1: `micro_only`; otherwise the other three.
   std::optional<ir::Graph> micro_only, micro_first, micro_middle, micro_last;
   ir::Graph update;

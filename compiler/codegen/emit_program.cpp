@@ -16,7 +16,6 @@ namespace dtj::codegen {
 namespace {
 
 using plan::BufferId;
-using plan::CollectiveId;
 
 struct MatmulDims {
   std::int64_t batch = 1, m = 0, n = 0, k = 0;
@@ -189,16 +188,17 @@ class ProgramEmitter {
           push(plan::CopyStep{from, reduction.slots[j]},
                fmt::format("copy into {}", plan_.buffers[reduction.slots[j].value].name));
       }
-      if (plan_.collectives.empty()) continue;
-      const CollectiveId id{gsl::narrow<std::uint32_t>(i)};
-      push(plan::CollectiveStartStep{id}, fmt::format("start all_reduce {}", plan_.collectives.at(i).name));
+      if (!reduction.collective) continue;
+      const auto& name = plan_.collectives.at(reduction.collective->value).name;
+      push(plan::CollectiveStartStep{*reduction.collective}, fmt::format("start all_reduce {}", name));
     }
   }
 
   void wait_for(std::size_t i) {
-    if (plan_.collectives.empty() || !waited_.insert(i).second) return;
-    const CollectiveId id{gsl::narrow<std::uint32_t>(i)};
-    push(plan::CollectiveWaitStep{id}, fmt::format("wait all_reduce {}", plan_.collectives.at(i).name));
+    const auto collective = memory_.reductions[i].collective;
+    if (!collective || !waited_.insert(i).second) return;
+    push(plan::CollectiveWaitStep{*collective},
+         fmt::format("wait all_reduce {}", plan_.collectives.at(collective->value).name));
   }
 
   void wait_for_operands(const ir::Node& node) {

@@ -98,26 +98,30 @@ class MemoryPlanner {
     }
   }
 
-  /// A collective may start once its operands are there, nobody reads them unreduced any more, and the old contents of
-  /// its bucket are not needed.
+  /// A collective may start once its operands are there and the old contents of its bucket are not needed. A bucket of
+  /// outputs waits until nobody reads them unreduced; a sum that the program goes on with does not, and what is read
+  /// unreduced later is copied.
   Status bind_reductions() {
+    const auto found = shared_.reductions.find(&graph_);
     for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i) {
       const auto& node = graph_.nodes()[i];
       if (node.op != ir::Op::all_reduce) continue;
-      BucketReduction reduction{ir::NodeId{i}, 0, {}};
-      for (const auto result : node.results) {
-        const auto output =
-            std::find_if(graph_.outputs().begin(), graph_.outputs().end(),
-                         [&](const ir::Output& candidate) { return root_of(candidate.value) == result; });
-        if (output == graph_.outputs().end())
-          return fail(ErrorCode::internal, fmt::format("program {} reduces a value that is no output", graph_.name));
-        DTJ_TRY_ASSIGN(const BufferId slot, shared_.find(role_, output->port, output->index));
-        reduction.slots.push_back(slot);
-        buffer_of(result) = slot;
-        if (const auto old = old_value_.find(slot.value); old != old_value_.end())
+      const std::size_t number = memory_.reductions.size();
+      if (found == shared_.reductions.end() || number >= found->second.size())
+        return fail(ErrorCode::internal, fmt::format("program {} has an all_reduce without a place", graph_.name));
+      const SharedReduction& shared = found->second[number];
+      BucketReduction reduction{ir::NodeId{i}, 0, shared.slots, shared.collective};
+      bool is_read = false;
+      for (std::size_t j = 0; j < node.results.size(); ++j) {
+        buffer_of(node.results[j]) = shared.slots[j];
+        is_read = is_read || !reads_of(node.results[j]).empty();
+        if (const auto old = old_value_.find(shared.slots[j].value); old != old_value_.end())
           reduction.start = std::max(reduction.start, last_read(old->second));
       }
-      for (const auto operand : node.operands) reduction.start = std::max(reduction.start, last_read(root_of(operand)));
+      for (const auto operand : node.operands) {
+        const auto root = root_of(operand);
+        reduction.start = std::max(reduction.start, is_read ? produced_at(root) : last_read(root));
+      }
       ++reduction.start;
       memory_.reductions.push_back(std::move(reduction));
     }

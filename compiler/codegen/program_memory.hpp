@@ -21,6 +21,7 @@ struct BucketReduction {
   ir::NodeId node;
   Time start = 0;                     ///< after the last producer of its operands
   std::vector<plan::BufferId> slots;  ///< one per operand: where the bucket holds it, before and after
+  std::optional<plan::CollectiveId> collective = {};
 };
 
 struct FinalCopy {

@@ -41,8 +41,8 @@ class SharedLayout {
 
   Result<SharedBuffers> run() {
     lay_out_persistent();
-    const auto* reducing = input_.micro_only ? &*input_.micro_only : input_.micro_last ? &*input_.micro_last : nullptr;
-    if (reducing != nullptr) DTJ_TRY(lay_out_buckets(*reducing));
+    for (const auto* graph : {&input_.micro_only, &input_.micro_first, &input_.micro_middle, &input_.micro_last})
+      if (*graph) DTJ_TRY(lay_out_reductions(**graph));
     for (const auto* graph : {&input_.micro_only, &input_.micro_first, &input_.micro_middle, &input_.micro_last})
       if (*graph) lay_out_ports(**graph, train_metrics_, train_batch_);
     if (input_.evaluate) lay_out_ports(*input_.evaluate, eval_metrics_, eval_batch_);
@@ -61,6 +61,10 @@ class SharedLayout {
     for (const auto& tensor : input_.params) {
       shared_.params.push_back(add(tensor.name, tensor.type, BufferClass::param, Arena::persistent));
       plan_.tensors.push_back({shared_.params.back(), tensor.init});
+    }
+    for (const auto& tensor : input_.buffers) {
+      shared_.module_buffers.push_back(add(tensor.name, tensor.type, BufferClass::module_buffer, Arena::persistent));
+      plan_.tensors.push_back({shared_.module_buffers.back(), tensor.init});
     }
     for (const auto& tensor : input_.states) {
       shared_.states.push_back(add(tensor.name, tensor.type, BufferClass::optimizer, Arena::persistent));
@@ -92,8 +96,11 @@ class SharedLayout {
         return ensure(slot(batch, index), name, type, BufferClass::batch, Arena::batch);
       case ir::Port::step:
         return ensure(slot(step_, 0), name, type, BufferClass::batch, Arena::batch);
+      case ir::Port::sample:
+        return ensure(slot(sample_, 0), name, type, BufferClass::batch, Arena::batch);
       case ir::Port::param:
       case ir::Port::state:
+      case ir::Port::buffer:
       case ir::Port::plain:
         return;
     }
@@ -119,39 +126,50 @@ class SharedLayout {
 
   /// The operands of one all_reduce lie side by side in its order, so that the collective is one range. The gaps of the
   /// alignment are zero from the start and sums of zeros stay zero.
-  Status lay_out_buckets(const ir::Graph& graph) {
-    std::size_t number = 0;
+  Status lay_out_reductions(const ir::Graph& graph) {
+    auto& reductions = shared_.reductions[&graph];
     for (const auto& node : graph.nodes()) {
       if (node.op != ir::Op::all_reduce) continue;
-      std::optional<BufferId> first, last;
-      for (const auto result : node.results) {
-        const auto output =
-            std::find_if(graph.outputs().begin(), graph.outputs().end(),
-                         [&](const ir::Output& candidate) { return storage_root(graph, candidate.value) == result; });
-        if (output == graph.outputs().end())
-          return fail(ErrorCode::internal, fmt::format("bucket {} reduces a value that is no output", number));
-        ensure_port(output->port, output->index, output->name, graph.type(output->value), train_metrics_, train_batch_);
-        const auto& buffer = slot(output->port == ir::Port::gradient ? gradients_ : train_metrics_, output->index);
-        if (!first) first = buffer;
-        last = buffer;
+      SharedReduction reduction;
+      for (const auto result : node.results) reduction.slots.push_back(slot_of(graph, result));
+      if (input_.job.mesh.dp > 1) {
+        reduction.collective = plan::CollectiveId{gsl::narrow<std::uint32_t>(plan_.collectives.size())};
+        plan_.collectives.push_back(make_collective(reduction.slots.front(), reduction.slots.back()));
       }
-      if (input_.job.mesh.dp > 1) plan_.collectives.push_back(make_collective(number, *first, *last));
-      ++number;
+      reductions.push_back(std::move(reduction));
     }
     return {};
   }
 
-  plan::Collective make_collective(std::size_t number, BufferId first, BufferId last) const {
+  /// A gradient or a metric is reduced where it stays; a value that the program goes on with has a place of its own.
+  BufferId slot_of(const ir::Graph& graph, ir::ValueId result) {
+    const auto output =
+        std::find_if(graph.outputs().begin(), graph.outputs().end(), [&](const ir::Output& candidate) {
+          const bool is_shared = candidate.port == ir::Port::gradient || candidate.port == ir::Port::metric;
+          return is_shared && storage_root(graph, candidate.value) == result;
+        });
+    if (output == graph.outputs().end())
+      return add(fmt::format("{}.sum.%{}", graph.name, result.value), graph.type(result), BufferClass::scratch,
+                 Arena::gradient);
+    ensure_port(output->port, output->index, output->name, graph.type(output->value), train_metrics_, train_batch_);
+    return *slot(output->port == ir::Port::gradient ? gradients_ : train_metrics_, output->index);
+  }
+
+  plan::Collective make_collective(BufferId first, BufferId last) {
     const auto& begin = plan_.buffers[first.value];
     const auto& end = plan_.buffers[last.value];
     plan::Collective collective;
     collective.dtype = begin.dtype;
     collective.offset = begin.offset;
     collective.count = (end.offset + end.size - begin.offset) / gsl::narrow<std::int64_t>(dtj::size_of(begin.dtype));
-    const bool is_metrics = begin.cls == BufferClass::metric;
-    collective.name = is_metrics ? fmt::format("metrics ({})", begin.name)
-                                 : fmt::format("bucket {} ({}{})", number, begin.name.substr(begin.name.find('.') + 1),
-                                               first == last ? "" : ", ...");
+    if (begin.cls == BufferClass::metric) {
+      collective.name = fmt::format("metrics ({})", begin.name);
+    } else if (begin.cls == BufferClass::scratch) {
+      collective.name = begin.name;
+    } else {
+      collective.name = fmt::format("bucket {} ({}{})", num_buckets_++, begin.name.substr(begin.name.find('.') + 1),
+                                    first == last ? "" : ", ...");
+    }
     return collective;
   }
 
@@ -162,6 +180,7 @@ class SharedLayout {
     DTJ_TRY_ASSIGN(shared_.train_batch, all_of(train_batch_, "field"));
     DTJ_TRY_ASSIGN(shared_.eval_batch, all_of(eval_batch_, "field of the evaluation"));
     DTJ_TRY_ASSIGN(shared_.step, all_of(step_, "step"));
+    DTJ_TRY_ASSIGN(shared_.sample, all_of(sample_, "sample number"));
     DTJ_TRY_ASSIGN(shared_.learning_rate, all_of(learning_rate_, "learning rate"));
     DTJ_TRY_ASSIGN(shared_.gradient_norm, all_of(gradient_norm_, "gradient norm"));
     const auto scalar = [](const std::vector<BufferId>& buffers) {
@@ -169,14 +188,15 @@ class SharedLayout {
     };
     plan_.ports = {shared_.train_batch,          shared_.eval_batch,   shared_.train_metrics,
                    shared_.eval_metrics,         scalar(shared_.step), scalar(shared_.learning_rate),
-                   scalar(shared_.gradient_norm)};
+                   scalar(shared_.gradient_norm), scalar(shared_.sample)};
     return std::move(shared_);
   }
 
   const PlanInput& input_;
   plan::ExecutionPlan& plan_;
   SharedBuffers shared_;
-  Slots gradients_, train_metrics_, eval_metrics_, train_batch_, eval_batch_, step_, learning_rate_, gradient_norm_;
+  Slots gradients_, train_metrics_, eval_metrics_, train_batch_, eval_batch_, step_, sample_, learning_rate_, gradient_norm_;
+  std::size_t num_buckets_ = 0;
 };
 
 }  // namespace
@@ -226,6 +246,10 @@ Result<BufferId> SharedBuffers::find(ProgramRole role, ir::Port port, std::uint3
         return role == ProgramRole::evaluate ? &eval_metrics : &train_metrics;
       case ir::Port::step:
         return &step;
+      case ir::Port::sample:
+        return &sample;
+      case ir::Port::buffer:
+        return &module_buffers;
       case ir::Port::learning_rate:
         return &learning_rate;
       case ir::Port::gradient_norm:

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,13 +15,20 @@ namespace dtj::codegen {
 /// Which programs share a meaning of `metric` and `batch`.
 enum class ProgramRole : std::uint8_t { train, update, evaluate };
 
+/// One all_reduce of a program: where its results lie, and what reduces them (none: the only rank keeps what it has).
+struct SharedReduction {
+  std::vector<plan::BufferId> slots;
+  std::optional<plan::CollectiveId> collective;
+};
+
 /// The buffers that outlive one program: what its ports stand for.
 struct SharedBuffers {
-  std::vector<plan::BufferId> params, states;            ///< Arena::persistent, in checkpoint order
+  std::vector<plan::BufferId> params, module_buffers, states;  ///< Arena::persistent, in checkpoint order
   std::vector<plan::BufferId> gradients, train_metrics;  ///< Arena::gradient, bucket by bucket
   std::vector<plan::BufferId> eval_metrics, learning_rate,
       gradient_norm;                                          ///< Arena::gradient; the last two hold 0 or 1
-  std::vector<plan::BufferId> train_batch, eval_batch, step;  ///< Arena::batch; the last holds 0 or 1
+  std::vector<plan::BufferId> train_batch, eval_batch, step, sample;  ///< Arena::batch; the last two hold 0 or 1
+  std::map<const ir::Graph*, std::vector<SharedReduction>> reductions;  ///< by program, in the order of its nodes
 
   /// Errors: internal, if the port or index is not one of a program.
   Result<plan::BufferId> find(ProgramRole role, ir::Port port, std::uint32_t index) const;

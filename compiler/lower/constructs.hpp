@@ -13,6 +13,7 @@ namespace dtj::lower {
 struct Construct {
   const check::TracedTensor& tensor;
   std::vector<ir::ValueId> operands;
+  const JobSpec& job;
 };
 
 ir::ValueId lower_elementwise(ir::Builder& builder, const Construct& construct);  // elementwise.cpp
@@ -21,6 +22,8 @@ ir::ValueId lower_reduction(ir::Builder& builder, const Construct& construct);  
 ir::ValueId lower_einsum(ir::Builder& builder, const Construct& construct);     // einsum.cpp
 ir::ValueId lower_rearrange(ir::Builder& builder, const Construct& construct);  // rearrange.cpp
 ir::ValueId lower_gather(ir::Builder& builder, const Construct& construct);     // indexing.cpp
+ir::ValueId lower_random(ir::Builder& builder, const Construct& construct);     // ranks.cpp
+ir::ValueId lower_all_mean(ir::Builder& builder, const Construct& construct);
 ir::ValueId lower_argmax(ir::Builder& builder, const Construct& construct);
 
 // ---- helpers that several constructs share (shapes.cpp)

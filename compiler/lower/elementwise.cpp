@@ -86,6 +86,10 @@ std::optional<ir::Op> same_op(check::TraceOp op) {
     case TraceOp::broadcast_to:
     case TraceOp::slice:
     case TraceOp::concat:
+    case TraceOp::pad:
+    case TraceOp::windows:
+    case TraceOp::random:
+    case TraceOp::all_mean:
     case TraceOp::gather_rows:
       return std::nullopt;
   }

@@ -73,6 +73,14 @@ ir::ValueId lower_construct(ir::Builder& builder, const Construct& construct) {
       return builder.slice(construct.operands.at(0), tensor.ints);
     case TraceOp::concat:
       return builder.concat(construct.operands, tensor.ints.at(0));
+    case TraceOp::pad:
+      return builder.pad(construct.operands.at(0), tensor.ints);
+    case TraceOp::windows:
+      return builder.windows(construct.operands.at(0), tensor.ints);
+    case TraceOp::random:
+      return lower_random(builder, construct);
+    case TraceOp::all_mean:
+      return lower_all_mean(builder, construct);
     case TraceOp::gather_rows:
       return lower_gather(builder, construct);
     case TraceOp::input:
@@ -99,6 +107,10 @@ Naming name_input(const check::TraceInput& input, const check::CheckedJob& job, 
       return {ir::Port::batch, "batch." + fields.at(input.index).name};
     case check::InputKind::step:
       return {ir::Port::step, "step"};
+    case check::InputKind::buffer:
+      return {ir::Port::buffer, job.buffers.at(input.index).name};
+    case check::InputKind::sample:
+      return {ir::Port::sample, "sample"};
   }
   return {};
 }
@@ -111,6 +123,8 @@ Naming name_output(const check::TraceOutput& output, const check::CheckedJob& jo
       return {ir::Port::param, job.params.at(output.index).name};
     case check::OutputKind::state:
       return {ir::Port::state, job.states.at(output.index).name};
+    case check::OutputKind::buffer:
+      return {ir::Port::buffer, job.buffers.at(output.index).name};
     case check::OutputKind::learning_rate:
       return {ir::Port::learning_rate, "learning_rate"};
     case check::OutputKind::gradient_norm:
@@ -133,7 +147,7 @@ ir::Graph lower_trace(const check::Trace& trace, const check::CheckedJob& job, c
   for (std::size_t i = 0; i < trace.tensors.size(); ++i) {
     const auto& tensor = trace.tensors[i];
     if (tensor.op == check::TraceOp::input) continue;
-    Construct construct{tensor, {}};
+    Construct construct{tensor, {}, job.spec};
     for (const auto operand : tensor.operands) construct.operands.push_back(values.at(operand).value());
     builder.at(tensor.range);
     values[i] = lower_construct(builder, construct);

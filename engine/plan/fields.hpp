@@ -173,7 +173,7 @@ void fields(V& v, Is<Program> auto& x) {
 template <class V>
 void fields(V& v, Is<Ports> auto& x) {
   v.field(x.train_batch), v.field(x.eval_batch), v.field(x.train_metrics), v.field(x.eval_metrics);
-  v.field(x.step), v.field(x.learning_rate), v.field(x.gradient_norm);
+  v.field(x.step), v.field(x.learning_rate), v.field(x.gradient_norm), v.field(x.sample);
 }
 template <class V>
 void fields(V& v, Is<ExecutionPlan> auto& x) {

@@ -146,9 +146,12 @@ struct Ports {
   std::optional<BufferId> step;                ///< f64[], written by the trainer before `update`: 0 for the first step
   std::optional<BufferId> learning_rate;       ///< f32[], written by `update`
   std::optional<BufferId> gradient_norm;       ///< f32[], written by `update`: before clipping
+  /// i64[], written by the trainer before each micro program: how many samples the training has taken before the first
+  /// one of this micro batch, over all ranks.
+  std::optional<BufferId> sample;
 };
 
-inline constexpr std::int32_t plan_format_version = 1;
+inline constexpr std::int32_t plan_format_version = 2;
 
 struct ExecutionPlan {
   std::int32_t format_version = plan_format_version;

@@ -190,6 +190,7 @@ Status check_ports(const ExecutionPlan& plan) {
   for (const BufferId id : ports.eval_metrics) DTJ_TRY(check_scalar(plan, id, DType::f32, "eval_metrics"));
   if (ports.step) DTJ_TRY(check_scalar(plan, *ports.step, DType::f64, "step"));
   if (ports.learning_rate) DTJ_TRY(check_scalar(plan, *ports.learning_rate, DType::f32, "learning_rate"));
+  if (ports.sample) DTJ_TRY(check_scalar(plan, *ports.sample, DType::i64, "sample"));
   if (ports.gradient_norm) DTJ_TRY(check_scalar(plan, *ports.gradient_norm, DType::f32, "gradient_norm"));
   return {};
 }

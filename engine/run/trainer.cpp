@@ -87,6 +87,15 @@ class Loop {
     return micro + 1 == num_micro ? plan.micro_last : plan.micro_middle;
   }
 
+  /// What random numbers are drawn for: the same number for a sample whichever rank and micro batch it is in.
+  void write_sample_number(std::int64_t micro) {
+    if (!session_.plan.ports.sample) return;
+    const std::int64_t rank = session_.peers.communicator().rank().value;
+    const std::int64_t number =
+        session_.step * session_.step_size.samples + session_.train.sampler->position(0, micro, rank);
+    std::memcpy(session_.executor->data(*session_.plan.ports.sample), &number, sizeof number);
+  }
+
   /// A message when the numbers are no longer finite.
   Result<std::optional<std::string>> train_step() {
     const auto start = Clock::now();
@@ -100,6 +109,7 @@ class Loop {
       const auto data_start = Clock::now();
       DTJ_TRY(feed_micro_batch(session_.train));
       time.data += seconds_since(data_start);
+      write_sample_number(micro);
       session_.enter("micro", number);
       DTJ_TRY(session_.executor->run(micro_program(micro, num_micro)));
     }

@@ -13,7 +13,8 @@ using Table = std::map<std::string_view, Primitive>;
 Table make_table() {
   Table table;
   for (const auto& family : {elementwise_primitives(), reduction_primitives(), einsum_primitives(),
-                             rearrange_primitives(), shape_primitives(), indexing_primitives(), init_primitives()}) {
+                             rearrange_primitives(), shape_primitives(), indexing_primitives(), init_primitives(),
+                             window_primitives(), rank_primitives()}) {
     for (const auto& primitive : family) table.emplace(primitive.name, primitive);
   }
   return table;
@@ -71,8 +72,7 @@ Value call_primitive(Interpreter& in, const Primitive& primitive, std::vector<Ar
   const std::string takes = fmt::format("`{}({})`", primitive.name, primitive.signature);
   for (auto& arg : args) {
     if (arg.value.is_poison()) return {};
-    if (const auto* slot = arg.value.as<ParamSlot>(); slot && in.is_recording())
-      arg.value = in.use_param(*slot, arg.value.range);
+    arg.value = in.use_slot(arg.value, arg.value.range);
     std::size_t place = next;
     if (arg.name) {
       for (place = 0; place < values.size() && signature.params[place].name != arg.name->text;) ++place;

@@ -33,7 +33,8 @@ Laid lay_out(const ir::Graph& graph, ProgramRole role, std::size_t num_params = 
   auto shared = lay_out_shared(laid.input, laid.plan);
   REQUIRE(shared);
   laid.shared = std::move(*shared);
-  auto memory = plan_memory(graph, role, laid.shared, laid.plan);
+  const ir::Graph& program = role == ProgramRole::train ? *laid.input.micro_only : graph;
+  auto memory = plan_memory(program, role, laid.shared, laid.plan);
   REQUIRE(memory);
   laid.memory = std::move(*memory);
   CHECK_FALSE(find_conflict(laid.memory.intervals));

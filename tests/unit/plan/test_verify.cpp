@@ -33,7 +33,7 @@ TEST_CASE("verify: a sound plan passes", "[unit][plan]") {
 TEST_CASE("verify: every fault is named", "[unit][plan]") {
   using namespace plan;
   const std::vector<Damage> damages = {
-      {"format version", [](auto& p) { p.format_version = 2; }},
+      {"format version", [](auto& p) { p.format_version = 99; }},
       {"leave the", [](auto& p) { p.buffers[0].offset = 1 << 20; }},
       {"leave the", [](auto& p) { p.buffers[1].offset = -64; }},
       {"not a multiple", [](auto& p) { p.buffers[0].offset = 4; }},
