@@ -58,7 +58,7 @@ void Interpreter::assign_buffer(const BufferSlot& slot, const ast::Assign& assig
     report(diag::Kind::training_only, assign.target->range,
            fmt::format("the buffer `{}` is assigned in an evaluation", name))
         .note("an evaluation leaves the model as it is")
-        .help(fmt::format("write `if training {{ {} = ...; }}`", name));
+        .help(fmt::format("write `if training {{ {} = ...; }};`", name));
     return;
   }
   const Value before = use_buffer(slot, assign.target->range);
