@@ -100,7 +100,7 @@ struct DimExpr {
 
 /// `act[B, T, C]`, `f32[..S]`, `int`, `dim`, `slurm.partition`, `Gpt2Config`
 struct NamedType {
-  Path base;
+  Path base;  ///< at least one part
   std::optional<std::vector<DimExpr>> dims;
   std::vector<Name> unreduced;  ///< `!(dp)`
 };

@@ -179,6 +179,7 @@ Value Interpreter::call_function(const Function& function, std::vector<Argument>
     return call_primitive(*this, *find_primitive(function.primitive), std::move(args), range);
   }
   const ast::FnDecl& decl = *function.decl;
+  if (!is_valid_function(decl)) return {};
   const std::string callee = function.self ? function.self->decl->name.text + "." + decl.name.text : decl.name.text;
   auto scope = std::make_shared<Scope>();
   scope->parent = overlay ? overlay : function.scope;

@@ -97,10 +97,13 @@ ast::TypePtr Builder::build_type(DtjParser::TypeContext* ctx) {
 ast::TypePtr Builder::build_simple_type(DtjParser::SimpleTypeContext* ctx) {
   auto type = std::make_unique<ast::TypeExpr>();
   type->range = range(ctx);
+  // A type that is not there is reported; whatever stands in its place suits `any`.
+  type->node = ast::NamedType{{{ast::Name{"any", type->range}}, type->range}, {}, {}};
   if (ctx == nullptr) return type;
   if (ctx->path() != nullptr) {
     ast::NamedType named;
     named.base = build_path(ctx->path());
+    if (named.base.parts.empty()) return type;
     if (ctx->dims() != nullptr) {
       named.dims.emplace();
       for (DtjParser::DimContext* dim : ctx->dims()->dim()) {
