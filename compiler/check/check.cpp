@@ -3,9 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "compiler/check/contract.hpp"
 #include "compiler/check/evaluator.hpp"
+#include "compiler/check/import_files.hpp"
+#include "compiler/check/inherit.hpp"
 #include "compiler/check/job_draft.hpp"
 #include "compiler/check/placeholders.hpp"
 #include "compiler/check/sections.hpp"
@@ -38,11 +45,6 @@ const ast::JobDecl* find_job(const ast::File& file, const std::optional<std::str
   return nullptr;
 }
 
-const ast::Expr* written_setting(const JobSections& sections, std::string_view key) {
-  const Entry* entry = sections.top.find(key);
-  return entry != nullptr ? entry->setting->value.get() : nullptr;
-}
-
 bool is_optimizer(const ModuleInstance& instance) {
   return instance.decl != nullptr && std::any_of(instance.decl->attrs.begin(), instance.decl->attrs.end(),
                                                  [](const ast::Attr& attr) { return attr.name.to_string() == "optimizer"; });
@@ -51,13 +53,13 @@ bool is_optimizer(const ModuleInstance& instance) {
 /// One job on its way to a CheckedJob.
 class JobChecker {
  public:
-  JobChecker(const ast::JobDecl& job, Evaluator& evaluator, std::shared_ptr<Scope> scope, diag::Sink& sink)
-      : job_(job), evaluator_(evaluator), scope_(std::move(scope)), sink_(sink) {}
+  JobChecker(const MergedJob& job, Evaluator& evaluator, std::shared_ptr<Scope> scope, diag::Sink& sink)
+      : merged_(job), job_(*job.job), evaluator_(evaluator), scope_(std::move(scope)), sink_(sink) {}
 
   /// None: mistakes, or numbers that are unbound.
   std::optional<CheckedJob> run() {
     const ReadContext context{&evaluator_, scope_, &sink_};
-    const JobSections sections = read_sections(job_, context);
+    const JobSections sections = read_sections(merged_, context);
     draft_ = draft_job(job_, sections, context);
     check_contract();
     evaluator_.set_precision(draft_.precision.spec);
@@ -93,7 +95,8 @@ class JobChecker {
     for (DataDraft& data : draft_.data)
       if (data.spec.name == "train") return &data;
     // Reported: its name is missing, or the word `data` is misspelt.
-    const bool is_reported = std::any_of(job_.sections.begin(), job_.sections.end(), [](const ast::Section& s) {
+    const bool is_reported = std::any_of(merged_.sections.begin(), merged_.sections.end(), [](const MergedSection& merged) {
+      const ast::Section& s = merged.front();
       return s.kind.text == "data" ? !s.label : s.label && s.label->text == "train";
     });
     if (is_reported) return nullptr;
@@ -104,8 +107,7 @@ class JobChecker {
   }
 
   const ast::FnDecl* find_objective() {
-    for (const ast::FnDecl& function : job_.functions)
-      if (function.name.text == "objective") return &function;
+    if (merged_.objective != nullptr) return merged_.objective;
     sink_.report({diag::Kind::missing_key, job_.name.range, fmt::format("job `{}` needs a function `objective`", job_.name.text)})
         .help("for example `fn objective(m, batch) { {loss = cross_entropy(m(batch.image), batch.label)} }`");
     return nullptr;
@@ -113,9 +115,10 @@ class JobChecker {
 
   /// The instance that a setting makes; poison after a report.
   Value evaluate_instance(const JobSections& sections, std::string_view key, bool wants_optimizer) {
-    const ast::Expr* expr = written_setting(sections, key);
+    const Entry* entry = sections.top.find(key);
+    const ast::Expr* expr = entry != nullptr ? entry->setting->value.get() : nullptr;
     if (expr == nullptr) return Value{};
-    Value value = evaluator_.evaluate(*expr, scope_);
+    Value value = evaluator_.evaluate(*expr, entry->scope);
     if (value.is_poison() || value.is_unbound()) return Value{};
     const auto* instance = value.as<std::shared_ptr<ModuleInstance>>();
     if (instance != nullptr && is_optimizer(**instance) == wants_optimizer) return value;
@@ -150,12 +153,12 @@ class JobChecker {
   void trace_data(const ast::FnDecl& objective, const Value& model) {
     auto& metrics = checked_.spec.metrics;
     if (can_trace(*train_))
-      checked_.train_objective = evaluator_.trace_objective(objective, model, train_->spec.fields, train_->spec.micro_batch, true, scope_, metrics);
+      checked_.train_objective = evaluator_.trace_objective(objective, model, train_->spec.fields, train_->spec.micro_batch, true, merged_.objective_scope, metrics);
     if (draft_.eval && !metrics.empty()) check_metrics(*draft_.eval, metrics, sink_);
     // A mistake of the objective itself has been said once by now.
     if (eval_ == nullptr || !can_trace(*eval_) || metrics.empty()) return;
     std::vector<std::string> eval_metrics;
-    checked_.eval_objective = evaluator_.trace_objective(objective, model, eval_->spec.fields, eval_->spec.micro_batch, false, scope_, eval_metrics);
+    checked_.eval_objective = evaluator_.trace_objective(objective, model, eval_->spec.fields, eval_->spec.micro_batch, false, merged_.objective_scope, eval_metrics);
   }
 
   void fill_eval() {
@@ -184,6 +187,7 @@ class JobChecker {
       spec.checkpoint = CheckpointSpec{draft_.checkpoint->dir.value, draft_.checkpoint->every.value, draft_.checkpoint->keep, draft_.checkpoint->on_signal.value};
   }
 
+  const MergedJob& merged_;
   const ast::JobDecl& job_;
   Evaluator& evaluator_;
   std::shared_ptr<Scope> scope_;
@@ -204,24 +208,84 @@ bool has_unbound_number(const std::vector<PlaceholderInfo>& placeholders) {
   });
 }
 
+/// A file with its imports, declared: what the check of a job starts from.
+class Unit {
+ public:
+  Unit(const ast::File& file, source::SourceManager& sources, const CheckOptions& options, diag::Sink& sink)
+      : file_(file), sink_(sink), imports_(file, sources, options.import_folders, sink),
+        placeholders_(bind_placeholders(files(), options, sink)), evaluator_(sources, sink, placeholders_.values, &imports_) {
+    scope_ = evaluator_.declare(file);
+    used_ = evaluator_.used_placeholders();
+    for (const ast::File* each : files()) {
+      const auto scope = evaluator_.scope_of(*each);
+      if (scope == nullptr) continue;
+      check_conditions(*each, placeholders_, evaluator_, scope, sink);
+      evaluator_.check_modules(*each, scope);
+    }
+    evaluator_.used_placeholders() = used_;
+  }
+
+  std::optional<CheckedJob> check_job(const ast::JobDecl& job) {
+    const std::vector<JobInFile> line = find_line(job, file_, imports_, sink_);
+    if (line.back().job->extends) return std::nullopt;  // what the base would say is not known
+    std::vector<JobLevel> levels;
+    for (const JobInFile& each : line) levels.push_back({each.job, evaluator_.scope_of(*each.file)});
+    const auto scopes = evaluator_.declare_jobs(levels);
+    const MergedJob merged = merge_jobs(line, scopes);
+    JobChecker checker(merged, evaluator_, scopes.front(), sink_);
+    return checker.run();
+  }
+
+  /// Those that have a value, and those that the job uses: the others need none.
+  std::vector<PlaceholderInfo> needed_placeholders(bool has_job) const {
+    std::vector<PlaceholderInfo> needed;
+    for (const PlaceholderInfo& info : placeholders_.infos)
+      if (info.value || is_needed(info, has_job)) needed.push_back(info);
+    return needed;
+  }
+
+  void note_unbound_placeholders(bool has_job) {
+    for (const PlaceholderInfo& info : placeholders_.infos) {
+      const auto value = placeholders_.values.find(info.name);
+      const bool is_poison = value != placeholders_.values.end() && value->second.is_poison();
+      if (!info.value && !is_poison && is_needed(info, has_job)) note_unbound(*placeholders_.declarations.at(info.name), sink_);
+    }
+  }
+
+ private:
+  std::vector<const ast::File*> files() const {
+    std::vector<const ast::File*> all{&file_};
+    for (const auto& each : imports_.files()) all.push_back(each.get());
+    return all;
+  }
+
+  /// A library says all that it declares; a job needs what it uses, be it inherited or its own.
+  bool is_needed(const PlaceholderInfo& info, bool has_job) const {
+    if (!has_job) return info.range.file == file_.id;
+    return evaluator_.used_placeholders().count(info.name) != 0;
+  }
+
+  const ast::File& file_;
+  diag::Sink& sink_;
+  ImportFiles imports_;
+  Placeholders placeholders_;
+  Evaluator evaluator_;
+  std::shared_ptr<Scope> scope_;
+  std::set<std::string> used_;
+};
+
 }  // namespace
 
-std::optional<CheckedJob> check(const ast::File& file, source::SourceManager& sources, const CheckOptions& options, diag::Sink& sink) {
-  Placeholders placeholders = bind_placeholders(file, options.bindings, sink);
-  Evaluator evaluator(sources, sink, placeholders.values);
-  const std::shared_ptr<Scope> scope = evaluator.declare(file);
-  check_conditions(file, placeholders, evaluator, scope, sink);
-  evaluator.check_modules(file, scope);
-
+std::optional<CheckedJob> check(const ast::File& file, source::SourceManager& sources, const CheckOptions& options, diag::Sink& sink,
+                                std::vector<PlaceholderInfo>* placeholders) {
+  Unit unit(file, sources, options, sink);
   const ast::JobDecl* job = find_job(file, options.job, sink);
-  if (job == nullptr) return std::nullopt;
-  if (job->extends)
-    sink.report({diag::Kind::not_in_edition, job->extends->range, "`extends` is not part of this edition"})
-        .help("write all sections into the job");
-  JobChecker checker(*job, evaluator, evaluator.declare_job(*job, scope), sink);
-  auto checked = checker.run();
-  if (!checked || has_unbound_number(placeholders.infos)) return std::nullopt;
-  checked->placeholders = std::move(placeholders.infos);
+  auto checked = job != nullptr ? unit.check_job(*job) : std::nullopt;
+  unit.note_unbound_placeholders(job != nullptr);
+  auto needed = unit.needed_placeholders(job != nullptr);
+  if (placeholders != nullptr) *placeholders = needed;
+  if (!checked || has_unbound_number(needed)) return std::nullopt;
+  checked->placeholders = std::move(needed);
   return checked;
 }
 

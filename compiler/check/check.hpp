@@ -18,19 +18,27 @@ struct PlaceholderInfo {
   std::string name;
   std::string type;  ///< "path.dir", "int", ...
   std::string help;
-  std::optional<std::string> value;  ///< as text, from --bind or the default; none = unbound
+  std::optional<std::string> value;  ///< as text, from --bind, the site profile or the default; none = unbound
   source::Range range;
 };
 
+/// A value from a site profile, and where it stands there: "site.toml:5".
+struct SiteValue {
+  std::string text;
+  std::string place;
+};
+
 struct CheckOptions {
-  std::map<std::string, std::string> bindings;  ///< name (without brackets) -> text
+  std::map<std::string, std::string> bindings;   ///< name (without brackets) -> text
+  std::map<std::string, SiteValue> site_values;  ///< the same from a site profile; `bindings` come first
+  std::vector<std::string> import_folders;       ///< that imports may read beside the folder of the job file
   std::optional<std::string> job;               ///< which job of the file; none = the only one
 };
 
 /// A job that makes sense. With unbound placeholders the text fields of `spec` hold "<name>" and it cannot run.
 struct CheckedJob {
   JobSpec spec;
-  std::vector<PlaceholderInfo> placeholders;
+  std::vector<PlaceholderInfo> placeholders;  ///< without those that have no value and that nothing of the job uses
   std::vector<ParamInfo> params;
   std::vector<StateInfo> states;
   std::vector<BufferInfo> buffers;
@@ -40,8 +48,9 @@ struct CheckedJob {
 };
 
 /// Checks a file and elaborates its job. All mistakes go to the sink; none = it could not be elaborated, or the file
-/// holds no job. `--bind` names that the file does not declare are errors.
+/// holds no job. `--bind` names that neither the file nor its imports declare are errors. `placeholders`, if given, gets
+/// those of the job whether it could be elaborated or not.
 std::optional<CheckedJob> check(const ast::File& file, source::SourceManager& sources, const CheckOptions& options,
-                                diag::Sink& sink);
+                                diag::Sink& sink, std::vector<PlaceholderInfo>* placeholders = nullptr);
 
 }  // namespace dtj::check

@@ -48,6 +48,7 @@ Stated<MeshSpec> check_mesh(const LaunchDraft& launch, const MeshDraft& mesh, di
   auto& report = sink.report({diag::Kind::world_size_mismatch, mesh.range, "the mesh does not match the launch contract"});
   report.under(mesh_arithmetic(mesh));
   report.label(launch.world_range, fmt::format("{} = {} ranks", launch.world_arithmetic, launch.world_size.value));
+  if (!launch.world_elsewhere.is_none) report.label(launch.world_elsewhere, "a factor of the ranks");
   report.note("the product of the mesh axes is the number of ranks: nodes * ranks_per_node = dp * tp * pp");
   if (std::string help = nearest_contract(launch, mesh, product); !help.empty()) report.help(std::move(help));
   return spec;

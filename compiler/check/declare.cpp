@@ -22,8 +22,10 @@ void Interpreter::define(const ScopePtr& scope, const ast::Name& name, Value val
 }
 
 ScopePtr Interpreter::declare(const ast::File& file) {
+  if (auto known = scope_of(file)) return known;
   auto scope = std::make_shared<Scope>();
   scopes_.push_back(scope);
+  file_scopes_[&file] = scope;
   const std::string& name = sources.file(file.id).name();
   const bool is_library = name.rfind("std/", 0) == 0;
   // Known before its imports run: modules of the library may import each other.
@@ -88,19 +90,43 @@ void Interpreter::declare_names(const ast::File& file, const ScopePtr& scope) {
   }
 }
 
+ScopePtr Interpreter::scope_of(const ast::File& file) const {
+  const auto known = file_scopes_.find(&file);
+  return known == file_scopes_.end() ? nullptr : known->second;
+}
+
 ScopePtr Interpreter::declare_job(const ast::JobDecl& job, const ScopePtr& parent) {
-  auto scope = std::make_shared<Scope>();
-  scopes_.push_back(scope);
-  scope->parent = parent;
-  for (const auto& constant : job.consts) {
-    if (claim(scope, constant.name)) scope->lazy[constant.name.text] = &constant;
+  return declare_jobs({{&job, parent}}).front();
+}
+
+std::vector<ScopePtr> Interpreter::declare_jobs(const std::vector<JobLevel>& levels) {
+  std::vector<ScopePtr> scopes;
+  std::map<std::string, ScopePtr> owners;  // of names, the most derived
+  for (const JobLevel& level : levels) {
+    auto scope = std::make_shared<Scope>();
+    scopes_.push_back(scope);
+    scopes.push_back(scope);
+    scope->parent = level.file_scope;
+    for (const auto& constant : level.job->consts) {
+      if (claim(scope, constant.name) && owners.count(constant.name.text) == 0) scope->lazy[constant.name.text] = &constant;
+    }
+    for (const auto& function : level.job->functions) {
+      if (!is_valid_function(function) || !claim(scope, function.name)) continue;
+      if (owners.count(function.name.text) != 0) continue;
+      Value value{std::make_shared<Function>(Function{&function, nullptr, scope, ""}), function.name.range};
+      scope->names[function.name.text] = std::move(value);
+    }
+    for (const auto& [name, range] : scope->declared) owners.emplace(name, scope);
   }
-  for (const auto& function : job.functions) {
-    if (!is_valid_function(function)) continue;
-    define(scope, function.name, {std::make_shared<Function>(Function{&function, nullptr, scope, ""}), {}});
+  for (const ScopePtr& scope : scopes) {
+    for (const auto& [name, owner] : owners) {
+      if (owner != scope) scope->elsewhere[name] = owner;
+    }
   }
-  while (!scope->lazy.empty()) force(scope->lazy.begin()->first, scope);
-  return scope;
+  for (const ScopePtr& scope : scopes) {
+    while (!scope->lazy.empty()) force(scope->lazy.begin()->first, scope);
+  }
+  return scopes;
 }
 
 Value Interpreter::force(std::string name, const ScopePtr& scope) {
@@ -123,6 +149,9 @@ Value Interpreter::force(std::string name, const ScopePtr& scope) {
 std::optional<Value> Interpreter::find_here(const std::string& name, const ScopePtr& scope) {
   if (auto place = scope->names.find(name); place != scope->names.end()) return place->second;
   if (scope->lazy.find(name) != scope->lazy.end()) return force(name, scope);
+  if (auto place = scope->elsewhere.find(name); place != scope->elsewhere.end()) {
+    if (auto owner = place->second.lock()) return find_here(name, owner);
+  }
   auto instance = scope->instance.lock();
   if (!instance) return std::nullopt;
   for (const auto& item : instance->decl->items) {

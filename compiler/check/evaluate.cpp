@@ -39,7 +39,14 @@ Value Interpreter::evaluate(const ast::Expr& expr, const ScopePtr& scope) {
 }
 
 Value Interpreter::evaluate_placeholder(const std::string& name, source::Range range) {
-  if (auto value = bound_.find(name); value != bound_.end()) return value->second;
+  used_placeholders.insert(name);
+  if (auto value = bound_.find(name); value != bound_.end()) {
+    if (value->second.as<Secret>() == nullptr || allows_secrets) return value->second;
+    report(diag::Kind::secret_exposed, range, fmt::format("the secret `<{}>` cannot stand here", name))
+        .note("the plan, the checkpoints and the messages of a run hold the values of its settings, and others read them")
+        .help(fmt::format("use a placeholder of another type, for example `bind <{}>: string;`", name));
+    return {};
+  }
   auto bind = binds_.find(name);
   if (bind != binds_.end()) {
     if (bind->second->default_value) return evaluate(*bind->second->default_value, prelude());

@@ -8,8 +8,9 @@ struct Evaluator::Impl {
   Interpreter interpreter;
 };
 
-Evaluator::Evaluator(source::SourceManager& sources, diag::Sink& sink, std::map<std::string, Value> bound)
-    : impl_(new Impl{{sources, sink, std::move(bound)}}) {}
+Evaluator::Evaluator(source::SourceManager& sources, diag::Sink& sink, std::map<std::string, Value> bound,
+                     const ImportFiles* imports)
+    : impl_(new Impl{{sources, sink, std::move(bound), imports}}) {}
 
 Evaluator::~Evaluator() = default;
 
@@ -19,6 +20,30 @@ std::shared_ptr<Scope> Evaluator::declare(const ast::File& file) {
 
 std::shared_ptr<Scope> Evaluator::declare_job(const ast::JobDecl& job, const std::shared_ptr<Scope>& scope) {
   return impl_->interpreter.declare_job(job, scope);
+}
+
+std::vector<std::shared_ptr<Scope>> Evaluator::declare_jobs(const std::vector<JobLevel>& levels) {
+  return impl_->interpreter.declare_jobs(levels);
+}
+
+std::shared_ptr<Scope> Evaluator::scope_of(const ast::File& file) const {
+  return impl_->interpreter.scope_of(file);
+}
+
+std::set<std::string>& Evaluator::used_placeholders() {
+  return impl_->interpreter.used_placeholders;
+}
+
+const std::set<std::string>& Evaluator::used_placeholders() const {
+  return impl_->interpreter.used_placeholders;
+}
+
+Value Evaluator::evaluate_condition(const ast::Expr& expr, const std::shared_ptr<Scope>& scope) {
+  Interpreter& in = impl_->interpreter;
+  in.allows_secrets = true;
+  Value value = in.evaluate(expr, scope);
+  in.allows_secrets = false;
+  return value;
 }
 
 Value Evaluator::evaluate(const ast::Expr& expr, const std::shared_ptr<Scope>& scope) {

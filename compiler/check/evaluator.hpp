@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,12 +12,22 @@
 
 namespace dtj::check {
 
+class ImportFiles;
+
+/// A job of an inheritance line and the scope of its file.
+struct JobLevel {
+  const ast::JobDecl* job;
+  std::shared_ptr<Scope> file_scope;
+};
+
 /// Evaluates the compile-time part of a program and, inside a trace, records its tensor operations. Every mistake is
 /// reported once; its value is Poison.
 class Evaluator {
  public:
   /// `bound` has the values of placeholders, already parsed and typed (see placeholders.hpp); the rest is Unbound.
-  Evaluator(source::SourceManager& sources, diag::Sink& sink, std::map<std::string, Value> bound);
+  /// `imports` holds the files that the job file imports; without it they are read on the way.
+  Evaluator(source::SourceManager& sources, diag::Sink& sink, std::map<std::string, Value> bound,
+            const ImportFiles* imports = nullptr);
   ~Evaluator();
 
   /// Declares the file's names (imports of the standard library included) on top of the prelude.
@@ -25,7 +36,20 @@ class Evaluator {
   /// The job's own constants and functions, on top of the file's names.
   std::shared_ptr<Scope> declare_job(const ast::JobDecl& job, const std::shared_ptr<Scope>& scope);
 
+  /// The same for a job and those that it extends, the most derived first. Inherited settings see the names of an heir.
+  std::vector<std::shared_ptr<Scope>> declare_jobs(const std::vector<JobLevel>& levels);
+
+  /// The scope of a file that has been declared.
+  std::shared_ptr<Scope> scope_of(const ast::File& file) const;
+
   Value evaluate(const ast::Expr& expr, const std::shared_ptr<Scope>& scope);
+
+  /// The placeholders that some evaluated expression names.
+  std::set<std::string>& used_placeholders();
+  const std::set<std::string>& used_placeholders() const;
+
+  /// A secret may stand only where its value goes nowhere: in a condition.
+  Value evaluate_condition(const ast::Expr& expr, const std::shared_ptr<Scope>& scope);
 
   /// `model = Gpt(...)`: instantiates and allocates the parameters, with their roles bound to `precision`.
   /// Parameters are numbered in declaration order, depth first.

@@ -1,26 +1,10 @@
-#include <algorithm>
-
 #include <fmt/format.h>
 
+#include "compiler/check/import_files.hpp"
 #include "compiler/check/interpreter.hpp"
 #include "compiler/parse/parse.hpp"
 
 namespace dtj::check {
-
-namespace {
-
-std::string folder_of(const std::string& path) {
-  const auto slash = path.rfind('/');
-  return slash == std::string::npos ? "" : path.substr(0, slash + 1);
-}
-
-/// "models/base.dtj" -> "base"
-std::string stem_of(const std::string& path) {
-  std::string name = path.substr(folder_of(path).size());
-  return name.substr(0, name.find('.'));
-}
-
-}  // namespace
 
 ScopePtr Interpreter::prelude() {
   return library("prelude", {});
@@ -69,7 +53,7 @@ void Interpreter::import_selected(const ast::ImportDecl& import, const std::stri
 void Interpreter::run_import(const ast::ImportDecl& import, const ast::File& file, const ScopePtr& scope) {
   if (import.file) {
     ScopePtr other = import_file(import, file);
-    ast::Name name = import.alias ? *import.alias : ast::Name{stem_of(*import.file), import.file_range};
+    const ast::Name name = import_name(import);
     if (other)
       define(scope, name, {Namespace{name.text, other}, {}});
     else
@@ -97,28 +81,12 @@ void Interpreter::run_import(const ast::ImportDecl& import, const ast::File& fil
 }
 
 ScopePtr Interpreter::import_file(const ast::ImportDecl& import, const ast::File& file) {
-  const std::string& importer = sources.file(file.id).name();
-  const std::string path = import.file->rfind('/', 0) == 0 ? *import.file : folder_of(importer) + *import.file;
-  if (importing_.empty()) importing_.push_back(importer);
-  if (std::find(importing_.begin(), importing_.end(), path) != importing_.end()) {
-    report(diag::Kind::cyclic_definition, import.file_range, fmt::format("`{}` imports itself", path))
-        .note(fmt::format("{} -> {}", fmt::join(importing_, " -> "), path));
-    return nullptr;
+  if (!imports_) {
+    own_imports_ = std::make_unique<ImportFiles>(file, sources, std::vector<std::string>{}, *sink);
+    imports_ = own_imports_.get();
   }
-  if (auto known = imported_.find(path); known != imported_.end()) return known->second;
-  auto id = sources.load(path);
-  if (!id) {
-    report(diag::Kind::cannot_read_file, import.file_range,
-           fmt::format("cannot read `{}`: {}", path, id.error().message));
-    return nullptr;
-  }
-  files_.push_back(parse::parse(sources.file(*id), *sink));
-  const ast::File& other = *files_.back();
-  importing_.push_back(path);
-  ScopePtr scope = declare(other);
-  importing_.pop_back();
-  imported_[path] = scope;
-  return scope;
+  const ast::File* other = imports_->find(import);
+  return other ? declare(*other) : nullptr;
 }
 
 }  // namespace dtj::check

@@ -11,8 +11,8 @@ constexpr std::uint32_t max_call_depth = 200;
 }  // namespace
 
 Interpreter::Interpreter(source::SourceManager& source_manager, diag::Sink& report_sink,
-                         std::map<std::string, Value> bound)
-    : sources(source_manager), sink(&report_sink), bound_(std::move(bound)) {}
+                         std::map<std::string, Value> bound, const ImportFiles* imports)
+    : sources(source_manager), sink(&report_sink), bound_(std::move(bound)), imports_(imports) {}
 
 Interpreter::~Interpreter() {
   // A file's scope holds functions that hold the scope: the circle is broken here.

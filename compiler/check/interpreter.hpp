@@ -4,12 +4,15 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "compiler/ast/ast.hpp"
 #include "compiler/check/dims.hpp"
+#include "compiler/check/evaluator.hpp"
+#include "compiler/check/import_files.hpp"
 #include "compiler/check/trace.hpp"
 #include "compiler/check/value.hpp"
 #include "compiler/diagnostics/diagnostics.hpp"
@@ -66,7 +69,9 @@ struct Fit {
 
 class Interpreter {
  public:
-  Interpreter(source::SourceManager& sources, diag::Sink& sink, std::map<std::string, Value> bound);
+  /// Without `imports` the files are read when `declare` comes to them.
+  Interpreter(source::SourceManager& sources, diag::Sink& sink, std::map<std::string, Value> bound,
+              const ImportFiles* imports = nullptr);
   ~Interpreter();
   Interpreter(const Interpreter&) = delete;
   Interpreter& operator=(const Interpreter&) = delete;
@@ -77,6 +82,8 @@ class Interpreter {
   std::vector<ParamInfo> params;
   std::vector<BufferInfo> buffers;
   std::int64_t num_ranks = 1;  ///< that share a batch
+  std::set<std::string> used_placeholders;
+  bool allows_secrets = false;  ///< in conditions, whose values go nowhere
 
   // ---- reports (interpreter.cpp)
   /// A mistake inside the standard library is reported where the job called it.
@@ -89,6 +96,11 @@ class Interpreter {
   // ---- declarations (declare.cpp, imports.cpp)
   ScopePtr declare(const ast::File& file);
   ScopePtr declare_job(const ast::JobDecl& job, const ScopePtr& scope);
+  /// A job and those that it extends, the most derived first: one scope each. A name means the most derived
+  /// declaration everywhere, so a base's settings see what an heir puts in the place of its constants.
+  std::vector<ScopePtr> declare_jobs(const std::vector<JobLevel>& levels);
+  /// The scope of a declared file.
+  ScopePtr scope_of(const ast::File& file) const;
   ScopePtr library(const std::string& module, source::Range range);
   std::optional<Value> find(const std::string& name, const ScopePtr& scope);
   /// Only in this scope, not in its parents.
@@ -222,8 +234,9 @@ class Interpreter {
   std::vector<std::unique_ptr<ast::File>> files_;
   std::vector<ScopePtr> scopes_;
   std::map<std::string, ScopePtr> libraries_;
-  std::map<std::string, ScopePtr> imported_;
-  std::vector<std::string> importing_;
+  const ImportFiles* imports_;
+  std::unique_ptr<ImportFiles> own_imports_;
+  std::map<const ast::File*, ScopePtr> file_scopes_;
   std::vector<Frame> frames_;
   std::unique_ptr<Recording> recording_;
   std::string path_;  ///< of the module being made

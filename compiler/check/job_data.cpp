@@ -195,7 +195,7 @@ void read_sampler(const SectionValues& section, DataDraft& draft, const ReadCont
         .help("for example `shuffle(seed = 1)`");
     return;
   }
-  const Value value = context.evaluator->evaluate(expr, context.scope);
+  const Value value = context.evaluator->evaluate(expr, entry->scope);
   if (value.is_poison() || value.is_unbound()) return;
   const Record* record = as_record(value);
   if (record == nullptr || (record->name != "shuffle" && record->name != "sequential")) {

@@ -73,7 +73,8 @@ void report_goal(const ast::Expr& expr, std::string help, diag::Sink& sink) {
 }
 
 /// `goal` is a comparison with a metric, which is no value before the run: it is read from the tree.
-std::optional<GoalDraft> read_goal(const ast::Expr& expr, const ReadContext& context) {
+std::optional<GoalDraft> read_goal(const Entry& entry, const ReadContext& context) {
+  const ast::Expr& expr = *entry.setting->value;
   if (std::holds_alternative<ast::ErrorExpr>(expr.node)) return std::nullopt;
   const auto* comparison = std::get_if<ast::Binary>(&expr.node);
   const auto* metric = comparison != nullptr ? std::get_if<ast::NameRef>(&comparison->lhs->node) : nullptr;
@@ -87,7 +88,7 @@ std::optional<GoalDraft> read_goal(const ast::Expr& expr, const ReadContext& con
     report_goal(expr, is_strict ? fmt::format("write `{} {} ...`", metric->name, is_less ? "<=" : ">=") : "for example `goal = acc >= 0.88`", *context.sink);
     return std::nullopt;
   }
-  const Value value = context.evaluator->evaluate(*comparison->rhs, context.scope);
+  const Value value = context.evaluator->evaluate(*comparison->rhs, entry.scope);
   if (value.is_poison() || value.is_unbound()) return std::nullopt;
   const auto number = as_number(value);
   if (!number) {
@@ -138,7 +139,7 @@ EvalDraft draft_eval(const SectionValues& section, const ReadContext& context) {
   draft.every = progress_of(read_quantity(section, "every"));
   if (const auto batches = read_integer(section, "batches"); batches.presence == Presence::known) draft.batches = batches.value;
   draft.metrics = read_words(section, "metrics");
-  if (const Entry* goal = section.find("goal"); goal != nullptr && goal->setting->value) draft.goal = read_goal(*goal->setting->value, context);
+  if (const Entry* goal = section.find("goal"); goal != nullptr && goal->setting->value) draft.goal = read_goal(*goal, context);
   return draft;
 }
 

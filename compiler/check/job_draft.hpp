@@ -15,6 +15,7 @@ struct LaunchDraft {
   LaunchSpec spec;
   Stated<std::int64_t> nodes, ranks_per_node, world_size;
   source::Range world_range;     ///< the settings that make the world size; none without a launch section
+  source::Range world_elsewhere;  ///< those of them that stand in another job; mostly none
   std::string world_arithmetic;  ///< "4 * 8 * 1"
   Stated<DeviceKind> device;
   Stated<Quantity> walltime;

@@ -20,13 +20,6 @@ DeviceKind to_device(const std::string& word) {
   return DeviceKind::cpu;
 }
 
-/// `a` joined with `b`, either of which may be none.
-source::Range join_stated(source::Range a, source::Range b) {
-  if (a.is_none) return b;
-  if (b.is_none) return a;
-  return a.begin <= b.begin ? source::join(a, b) : source::join(b, a);
-}
-
 void report_missing_ranks(const SectionValues& section, diag::Sink& sink) {
   sink.report({diag::Kind::missing_key, section.range, "section `launch` needs the key `ranks_per_node`"})
       .help("for example `ranks_per_node = 2;`, or `gpus_per_node = 8; procs_per_gpu = 1;`");
@@ -39,7 +32,7 @@ void read_ranks(const SectionValues& section, LaunchDraft& draft, diag::Sink& si
   const auto procs = read_integer(section, "procs_per_gpu");
   const bool has_product = gpus.is_stated();
   draft.ranks_per_node = ranks;
-  draft.world_range = join_stated(draft.nodes.range, ranks.range);
+  draft.world_range = section.join(draft.nodes.range, ranks.range);
   if (!ranks.is_stated() && !has_product) {
     draft.ranks_per_node.presence = Presence::unknown;
     const bool is_explained = !section.is_missing("ranks_per_node") || !section.is_missing("gpus_per_node");
@@ -50,7 +43,7 @@ void read_ranks(const SectionValues& section, LaunchDraft& draft, diag::Sink& si
     draft.world_arithmetic = fmt::format("{} * {}", draft.nodes.value, ranks.value);
     return;
   }
-  const source::Range product_range = join_stated(gpus.range, procs.range);
+  const source::Range product_range = section.join(gpus.range, procs.range);
   const bool is_product_known = gpus.is_known() && procs.is_known();
   const std::int64_t product = gpus.value * procs.value;
   if (ranks.is_stated()) {
@@ -64,7 +57,7 @@ void read_ranks(const SectionValues& section, LaunchDraft& draft, diag::Sink& si
     return;
   }
   draft.ranks_per_node = {product, product_range, is_product_known ? Presence::known : Presence::unknown};
-  draft.world_range = join_stated(draft.nodes.range, product_range);
+  draft.world_range = section.join(draft.nodes.range, product_range);
   draft.world_arithmetic = fmt::format("{} * {} * {}", draft.nodes.value, gpus.value, procs.value);
 }
 
@@ -104,6 +97,8 @@ LaunchDraft draft_launch(const SectionValues& section, diag::Sink& sink) {
   draft.spec.method = to_method(read_text(section, "method").value);
   draft.nodes = read_integer(section, "nodes");
   read_ranks(section, draft, sink);
+  for (const source::Range& range : {draft.nodes.range, draft.ranks_per_node.range})
+    if (!range.is_none && source::is_outside(range, draft.world_range)) draft.world_elsewhere = range;
   const bool is_known = draft.nodes.is_known() && draft.ranks_per_node.is_known();
   draft.world_size = {draft.nodes.value * draft.ranks_per_node.value, draft.world_range, is_known ? Presence::known : Presence::unknown};
   draft.spec.nodes = draft.nodes.value;
@@ -126,7 +121,7 @@ MeshDraft draft_mesh(const SectionValues& section, diag::Sink& sink) {
   draft.dp = read_integer(section, "dp");
   draft.tp = read_integer(section, "tp");
   draft.pp = read_integer(section, "pp");
-  for (const auto* axis : {&draft.dp, &draft.tp, &draft.pp}) draft.range = join_stated(draft.range, axis->range);
+  for (const auto* axis : {&draft.dp, &draft.tp, &draft.pp}) draft.range = section.join(draft.range, axis->range);
   require_one(draft.tp, "tp", "tensor", sink);
   require_one(draft.pp, "pp", "pipeline", sink);
   return draft;

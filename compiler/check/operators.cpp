@@ -66,6 +66,20 @@ std::optional<bool> same(const Value& a, const Value& b) {
   return *left == *right;
 }
 
+/// A secret compared with text or with another secret; none: something else is asked of it.
+std::optional<Value> compare_secrets(BinaryOp op, const Value& lhs, const Value& rhs, source::Range range) {
+  if (!is_equality(op)) return std::nullopt;
+  std::vector<std::optional<std::string>> texts;
+  for (const Value* side : {&lhs, &rhs}) {
+    const auto* secret = side->as<Secret>();
+    const auto* text = side->as<std::string>();
+    if (!secret && !text) return std::nullopt;
+    texts.push_back(secret ? secret->text : std::optional(*text));
+  }
+  if (!texts[0] || !texts[1]) return Value{Unbound{}, range};
+  return Value{(texts[0] == texts[1]) == (op == BinaryOp::eq), range};
+}
+
 /// Equality of values that have nothing but equality; none: they have more, or cannot be compared.
 std::optional<bool> plain_equal(const Value& a, const Value& b) {
   if (a.as<None>() || b.as<None>()) return a.as<None>() && b.as<None>();
@@ -106,6 +120,9 @@ Value Interpreter::binary(ast::BinaryOp op, const Value& lhs, const Value& rhs, 
   }
   if (lhs.is_unbound()) return lhs;
   if (rhs.is_unbound()) return rhs;
+  if (lhs.as<Secret>() || rhs.as<Secret>()) {
+    if (auto equal = compare_secrets(op, lhs, rhs, range)) return *equal;
+  }
   if (is_equality(op)) {
     if (auto equal = plain_equal(lhs, rhs)) return {*equal == (op == BinaryOp::eq), range};
   }

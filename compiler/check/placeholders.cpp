@@ -157,29 +157,25 @@ std::string written_example(const TypeRow& type) {
 
 class Binder {
  public:
-  Binder(const std::map<std::string, std::string>& bindings, diag::Sink& sink) : bindings_(bindings), sink_(sink) {}
+  Binder(const CheckOptions& options, diag::Sink& sink) : options_(options), sink_(sink) {}
 
   void bind(const ast::BindDecl& decl) {
     const std::string& name = decl.name.text;
     const std::string type_text = type_name(decl);
-    result.infos.push_back({name, type_text, decl.help.value_or(""), std::nullopt, decl.name.range});
     const TypeRow* type = find_type(type_text);
-    if (type == nullptr) {
-      report_unknown_type(decl, type_text);
-      set(name, Poison{}, decl.name.range);
-      return;
-    }
-    if (decl.default_value && type->form == Form::secret) {
-      sink_.report({diag::Kind::bad_binding, decl.default_value->range, fmt::format("the secret `<{}>` has a value in the file, which others read", name)})
-          .help(fmt::format("leave the default out and give it with `--bind {}=...`", name));
-    }
-    if (decl.default_value && type->form == Form::path) warn_of_home_paths(*decl.default_value, sink_);
-    if (const auto given = bindings_.find(name); given != bindings_.end())
-      bind_text(decl, *type, given->second);
+    if (type == nullptr) report_unknown_type(decl, type_text);
+    if (type != nullptr) check_default(decl, *type);
+    if (!result.declarations.emplace(name, &decl).second) return report_again(decl, type_text);
+    result.infos.push_back({name, type_text, decl.help.value_or(""), std::nullopt, decl.name.range});
+    if (type == nullptr) return set(name, Poison{}, decl.name.range);
+    if (const auto given = options_.bindings.find(name); given != options_.bindings.end())
+      bind_text(decl, *type, given->second, "");
+    else if (const auto site = options_.site_values.find(name); site != options_.site_values.end())
+      bind_text(decl, *type, site->second.text, site->second.place);
     else if (decl.default_value)
       bind_default(decl, *type);
-    else
-      note_unbound(decl, *type);
+    else if (type->form == Form::secret)
+      set(name, Secret{name, std::nullopt}, decl.name.range);
   }
 
   Placeholders result;
@@ -192,16 +188,46 @@ class Binder {
   }
 
   void keep(const ast::BindDecl& decl, const TypeRow& type, Value value, const std::string& text) {
-    set(decl.name.text, std::move(value.data), decl.name.range);
-    result.infos.back().value = type.form == Form::secret ? "(secret)" : text;
+    const std::string& name = decl.name.text;
+    const bool is_secret = type.form == Form::secret;
+    set(name, is_secret ? Value::Data(Secret{name, text}) : std::move(value.data), decl.name.range);
+    result.infos.back().value = is_secret ? "(secret)" : text;
   }
 
-  void bind_text(const ast::BindDecl& decl, const TypeRow& type, const std::string& text) {
+  void check_default(const ast::BindDecl& decl, const TypeRow& type) {
+    if (!decl.default_value) return;
+    if (type.form == Form::path) warn_of_home_paths(*decl.default_value, sink_);
+    if (type.form != Form::secret) return;
+    const std::string& name = decl.name.text;
+    sink_.report({diag::Kind::bad_binding, decl.default_value->range, fmt::format("the secret `<{}>` has a value in the file, which others read", name)})
+        .help(fmt::format("leave the default out and give it with `--bind {}=...`", name));
+  }
+
+  /// A second declaration: a mistake in one file, and the same placeholder in another.
+  void report_again(const ast::BindDecl& decl, const std::string& type_text) {
+    const ast::BindDecl& first = *result.declarations.at(decl.name.text);
+    const std::string first_type = type_name(first);
+    if (first.name.range.file == decl.name.range.file) {
+      sink_.report({diag::Kind::duplicate_name, decl.name.range, fmt::format("`<{}>` is declared twice", decl.name.text)})
+          .label(first.name.range, "first declared here");
+    } else if (first_type != type_text && find_type(first_type) != nullptr && find_type(type_text) != nullptr) {
+      sink_.report({diag::Kind::placeholder_conflict, first.type->range, fmt::format("`<{}>` has another type in a file that this one imports", first.name.text)})
+          .under(fmt::format("{} here", first_type))
+          .label(decl.type->range, fmt::format("{} there", type_text))
+          .note("a placeholder has one value for all files of a job")
+          .help(fmt::format("write `bind <{}>: {}`, or choose another name", first.name.text, type_text));
+    }
+  }
+
+  /// `place` in a site profile; empty: from `--bind`.
+  void bind_text(const ast::BindDecl& decl, const TypeRow& type, const std::string& text, const std::string& place) {
     const std::string& name = decl.name.text;
     if (auto value = parse_form(type.form, text)) return keep(decl, type, std::move(*value), text);
-    sink_.report({diag::Kind::bad_binding, decl.name.range, fmt::format("`--bind {}={}` is not {}", name, text, type.noun)})
+    const std::string given = place.empty() ? fmt::format("`--bind {}={}`", name, text) : fmt::format("`{}` of {}, which is `{}`,", name, place, text);
+    sink_.report({diag::Kind::bad_binding, decl.name.range, fmt::format("{} is not {}", given, type.noun)})
         .under(fmt::format("declared as {} here", type.name))
-        .help(fmt::format("for example `--bind {}={}`", name, type.example));
+        .help(place.empty() ? fmt::format("for example `--bind {}={}`", name, type.example)
+                            : fmt::format("for example `{} = \"{}\"` there", name, type.example));
     set(name, Poison{}, decl.name.range);
   }
 
@@ -222,13 +248,6 @@ class Binder {
     set(name, Poison{}, expr.range);
   }
 
-  void note_unbound(const ast::BindDecl& decl, const TypeRow& type) {
-    const std::string& name = decl.name.text;
-    auto& report = sink_.report({diag::Kind::unbound_placeholder, decl.name.range, fmt::format("`<{}>` has no value: {}", name, type.noun)});
-    if (decl.help) report.note(*decl.help);
-    report.help(fmt::format("give it with `--bind {}={}`", name, type.example));
-  }
-
   void report_unknown_type(const ast::BindDecl& decl, const std::string& type_text) {
     const source::Range range = decl.type ? decl.type->range : decl.name.range;
     std::vector<std::string> names;
@@ -237,7 +256,7 @@ class Binder {
     suggest(report, type_text, names);
   }
 
-  const std::map<std::string, std::string>& bindings_;
+  const CheckOptions& options_;
   diag::Sink& sink_;
 };
 
@@ -262,11 +281,6 @@ void report_unknown_bindings(const Placeholders& placeholders, const std::map<st
   report.help("it declares " + list);
 }
 
-bool is_secret(const Placeholders& placeholders, const std::string& name) {
-  return std::any_of(placeholders.infos.begin(), placeholders.infos.end(),
-                     [&](const PlaceholderInfo& info) { return info.name == name && info.type == "secret"; });
-}
-
 /// `where writable`: a condition on the machine that runs the job, so there is nothing to check here.
 bool is_run_time_condition(const ast::Expr& expr) {
   const auto* name = std::get_if<ast::NameRef>(&expr.node);
@@ -280,11 +294,21 @@ std::optional<Value> parse_binding(std::string_view type, const std::string& tex
   return row != nullptr ? parse_form(row->form, text) : std::nullopt;
 }
 
-Placeholders bind_placeholders(const ast::File& file, const std::map<std::string, std::string>& bindings, diag::Sink& sink) {
-  Binder binder(bindings, sink);
-  for (const ast::Decl& decl : file.decls)
-    if (const auto* bind = std::get_if<ast::BindDecl>(&decl)) binder.bind(*bind);
-  report_unknown_bindings(binder.result, bindings, sink);
+void note_unbound(const ast::BindDecl& decl, diag::Sink& sink) {
+  const TypeRow* type = find_type(type_name(decl));
+  if (type == nullptr) return;
+  const std::string& name = decl.name.text;
+  auto& report = sink.report({diag::Kind::unbound_placeholder, decl.name.range, fmt::format("`<{}>` has no value: {}", name, type->noun)});
+  if (decl.help) report.note(*decl.help);
+  report.help(fmt::format("give it with `--bind {}={}`", name, type->example));
+}
+
+Placeholders bind_placeholders(const std::vector<const ast::File*>& files, const CheckOptions& options, diag::Sink& sink) {
+  Binder binder(options, sink);
+  for (const ast::File* file : files)
+    for (const ast::Decl& decl : file->decls)
+      if (const auto* bind = std::get_if<ast::BindDecl>(&decl)) binder.bind(*bind);
+  report_unknown_bindings(binder.result, options.bindings, sink);
   return std::move(binder.result);
 }
 
@@ -295,7 +319,7 @@ void check_conditions(const ast::File& file, const Placeholders& placeholders, E
     if (bind == nullptr || !bind->where || is_run_time_condition(*bind->where)) continue;
     const auto found = placeholders.values.find(bind->name.text);
     if (found == placeholders.values.end() || found->second.is_poison()) continue;
-    const Value holds = evaluator.evaluate(*bind->where, scope);
+    const Value holds = evaluator.evaluate_condition(*bind->where, scope);
     if (holds.is_poison() || holds.is_unbound()) continue;
     const std::string& name = bind->name.text;
     const bool* truth = holds.as<bool>();
@@ -307,7 +331,7 @@ void check_conditions(const ast::File& file, const Placeholders& placeholders, E
     if (*truth) continue;
     auto& report = sink.report({diag::Kind::bad_binding, bind->where->range, fmt::format("the value of `<{}>` does not meet its condition", name)});
     const auto info = std::find_if(placeholders.infos.begin(), placeholders.infos.end(), [&](const PlaceholderInfo& i) { return i.name == name; });
-    if (!is_secret(placeholders, name) && info != placeholders.infos.end() && info->value) report.under(fmt::format("`<{}>` is `{}`", name, *info->value));
+    if (found->second.as<Secret>() == nullptr && info != placeholders.infos.end() && info->value) report.under(fmt::format("`<{}>` is `{}`", name, *info->value));
     report.help(fmt::format("give another value with `--bind {}=...`", name));
   }
 }

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "compiler/check/evaluator.hpp"
+#include "compiler/check/inherit.hpp"
 #include "compiler/check/sections_read.hpp"
 
 namespace dtj::check {
@@ -91,7 +92,8 @@ void report_unknown_section(const ast::Section& section, diag::Sink& sink) {
     suggest(report, section.kind.text, section_names());
 }
 
-void read_one_section(const ast::Section& section, const ReadContext& context, JobSections& sections) {
+void read_one_section(const MergedSection& merged, const ReadContext& context, JobSections& sections) {
+  const ast::Section& section = merged.front();
   diag::Sink& sink = *context.sink;
   const SectionSchema* schema = find_section_schema(section.kind.text);
   if (schema == nullptr) return report_unknown_section(section, sink);
@@ -116,7 +118,8 @@ void read_one_section(const ast::Section& section, const ReadContext& context, J
     return;
   }
 
-  SectionValues values = read_settings(*schema, section.settings, section.kind.range, context);
+  SectionValues values = read_settings(*schema, merged.settings, section.kind.range, context);
+  for (const ast::Section* part : merged.parts) values.parts.push_back(part->range);
   values.label = label;
   if (section.label) values.label_range = section.label->range;
   if (schema->has_label)
@@ -169,6 +172,17 @@ bool SectionValues::is_missing(std::string_view key) const {
   return find(key) == nullptr && misspelt.find(key) == misspelt.end();
 }
 
+source::Range SectionValues::join(source::Range a, source::Range b) const {
+  if (a.is_none) return b;
+  if (b.is_none) return a;
+  const auto holds = [](const source::Range& part, const source::Range& range) {
+    return part.file == range.file && part.begin <= range.begin && range.end <= part.end;
+  };
+  for (const source::Range& part : parts)
+    if (holds(part, a) || holds(part, b)) return holds(part, a) && holds(part, b) ? source::join(a, b) : (holds(part, a) ? a : b);
+  return a;
+}
+
 SectionValues JobSections::section(std::string_view name) const {
   if (const auto found = sections.find(name); found != sections.end()) return found->second;
   SectionValues empty;
@@ -179,12 +193,13 @@ SectionValues JobSections::section(std::string_view name) const {
   return empty;
 }
 
-SectionValues read_settings(const SectionSchema& schema, const std::vector<ast::Setting>& settings, source::Range range,
+SectionValues read_settings(const SectionSchema& schema, const std::vector<MergedSetting>& settings, source::Range range,
                             const ReadContext& context) {
   SectionValues values;
   values.schema = &schema;
   values.range = range;
-  for (const ast::Setting& setting : settings) {
+  for (const MergedSetting& merged : settings) {
+    const ast::Setting& setting = *merged.setting;
     const KeySchema* key = setting.key.parts.size() == 1 ? schema.find(setting.key.parts.front().text) : nullptr;
     if (key == nullptr) {
       if (auto meant = report_unknown_key(schema, setting, *context.sink)) values.misspelt.insert(*std::move(meant));
@@ -197,20 +212,23 @@ SectionValues read_settings(const SectionSchema& schema, const std::vector<ast::
           .help("keep one of the two");
       continue;
     }
-    values.entries.emplace(key->name, Entry{&setting, key, read_entry(setting, *key, context)});
+    const ReadContext own{context.evaluator, merged.scope, context.sink};
+    values.entries.emplace(key->name, Entry{&setting, key, read_entry(setting, *key, own), merged.scope});
   }
   report_missing_keys(schema, values, *context.sink);
   return values;
 }
 
-JobSections read_sections(const ast::JobDecl& job, const ReadContext& context) {
+JobSections read_sections(const MergedJob& merged, const ReadContext& context) {
+  const ast::JobDecl& job = *merged.job;
   JobSections sections;
-  sections.top = read_settings(job_schema(), job.settings, job.name.range, context);
-  for (const ast::Section& section : job.sections) read_one_section(section, context, sections);
+  sections.top = read_settings(job_schema(), merged.settings, job.name.range, context);
+  for (const MergedSection& section : merged.sections) read_one_section(section, context, sections);
   for (const SectionSchema& schema : section_schemas()) {
     // A misspelt section is reported as such, not as missing too.
-    const bool is_written = std::any_of(job.sections.begin(), job.sections.end(), [&](const ast::Section& s) {
-      return s.kind.text == schema.name || (find_section_schema(s.kind.text) == nullptr && diag::nearest(s.kind.text, section_names()) == schema.name);
+    const bool is_written = std::any_of(merged.sections.begin(), merged.sections.end(), [&](const MergedSection& s) {
+      const std::string& kind = s.front().kind.text;
+      return kind == schema.name || (find_section_schema(kind) == nullptr && diag::nearest(kind, section_names()) == schema.name);
     });
     if (schema.is_required && !is_written)
       context.sink->report({diag::Kind::missing_key, job.name.range, fmt::format("job `{}` needs a section `{}`", job.name.text, schema.name)})

@@ -19,6 +19,8 @@
 namespace dtj::check {
 
 class Evaluator;
+struct MergedJob;
+struct MergedSetting;
 
 /// How the value of a key is read.
 enum class KeyType : std::uint8_t {
@@ -47,6 +49,7 @@ struct KeySchema {
   std::vector<std::string_view> arguments = {};  ///< that a word may take: `slurm(partition = ...)`
   std::optional<double> minimum = {};
   bool is_path = false;
+  bool belongs_to_method = false;  ///< an heir that launches in another way does not inherit it
 };
 
 struct SectionSchema {
@@ -71,6 +74,7 @@ struct Entry {
   const ast::Setting* setting = nullptr;
   const KeySchema* key = nullptr;
   Value value;
+  std::shared_ptr<Scope> scope;  ///< where it was evaluated; for the reader of a `written` one
 };
 
 struct SectionValues {
@@ -79,12 +83,15 @@ struct SectionValues {
   source::Range label_range;
   source::Range range;  ///< of the name of the section, or of the job
   bool is_written = true;
+  std::vector<source::Range> parts;  ///< the sections that it was merged from
   std::map<std::string, Entry, std::less<>> entries;
   std::set<std::string, std::less<>> misspelt;  ///< keys that an unknown key was probably meant to be
 
   const Entry* find(std::string_view key) const;
   /// Whether the key is absent and nothing reported explains it.
   bool is_missing(std::string_view key) const;
+  /// From the start of `a` to the end of `b` where they stand in one written section, else the one that is stated first.
+  source::Range join(source::Range a, source::Range b) const;
 };
 
 /// A setting of a job: what it says, where, and whether it says anything.
@@ -111,7 +118,7 @@ struct ReadContext {
 };
 
 /// Unknown and duplicate keys, missing required keys, types, units and least values are reported here, each once.
-SectionValues read_settings(const SectionSchema& schema, const std::vector<ast::Setting>& settings, source::Range range,
+SectionValues read_settings(const SectionSchema& schema, const std::vector<MergedSetting>& settings, source::Range range,
                             const ReadContext& context);
 
 /// All sections of a job by schema, with `data` once per label. Unknown, duplicate, wrongly labelled and missing required
@@ -125,7 +132,7 @@ struct JobSections {
   SectionValues section(std::string_view name) const;
   bool has(std::string_view name) const { return sections.find(name) != sections.end(); }
 };
-JobSections read_sections(const ast::JobDecl& job, const ReadContext& context);
+JobSections read_sections(const MergedJob& job, const ReadContext& context);
 
 // The value of a key of the right type; an absent one is the schema's fallback.
 Stated<std::int64_t> read_integer(const SectionValues& section, std::string_view key);

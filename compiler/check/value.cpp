@@ -49,6 +49,7 @@ std::vector<std::string> Scope::all_names() const {
       if (name.rfind("..", 0) != 0) result.push_back(name);
     }
     for (const auto& [name, decl] : scope->lazy) result.push_back(name);
+    for (const auto& [name, owner] : scope->elsewhere) result.push_back(name);
     auto instance = scope->instance.lock();
     if (!instance) continue;
     for (const auto& item : instance->decl->items) {
@@ -76,6 +77,7 @@ struct Describe {
   std::string operator()(const Unbound& unbound) const {
     return unbound.name.empty() ? "a number" : fmt::format("the placeholder `<{}>`", unbound.name);
   }
+  std::string operator()(const Secret& secret) const { return fmt::format("the secret `<{}>`", secret.name); }
   std::string operator()(const IntRange&) const { return "a range"; }
   std::string operator()(const std::shared_ptr<List>& list) const {
     return fmt::format("a list of {}", list->elements.size());

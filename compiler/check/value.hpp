@@ -40,6 +40,12 @@ struct Unbound {
   std::string name;
 };
 
+/// A secret placeholder, which no message, plan or trace may hold. It compares with text, and nothing else.
+struct Secret {
+  std::string name;
+  std::optional<std::string> text;  ///< none = unbound
+};
+
 struct List { std::vector<Value> elements; };
 struct Tuple { std::vector<Value> elements; };
 
@@ -101,7 +107,7 @@ struct Namespace { std::string name; std::shared_ptr<Scope> scope; };
 struct IntRange { std::int64_t begin = 0, end = 0; };
 
 struct Value {
-  using Data = std::variant<Poison, None, bool, std::int64_t, double, std::string, Quantity, Unbound, IntRange,
+  using Data = std::variant<Poison, None, bool, std::int64_t, double, std::string, Quantity, Unbound, Secret, IntRange,
                             std::shared_ptr<List>, std::shared_ptr<Tuple>, std::shared_ptr<Record>, EnumValue, InitValue, TensorValue,
                             std::shared_ptr<ModuleInstance>, std::shared_ptr<Function>, ModuleType, RecordType, EnumType, Namespace, ParamSlot, BufferSlot, Dim>;
   // A Dim stands for an integer that is not a number yet; a number is always an int64.
@@ -127,6 +133,7 @@ struct Scope {
   std::map<std::string, Value> names;
   std::map<std::string, const ast::ConstDecl*> lazy;  ///< constants that nobody has asked for yet
   std::set<std::string> in_progress;                  ///< constants being evaluated
+  std::map<std::string, std::weak_ptr<Scope>> elsewhere;  ///< names of a job that another job of its line declares
   std::set<std::string> mutables;                     ///< names that `=` may change
   std::map<std::string, source::Range> declared;      ///< where a name was declared
   std::weak_ptr<ModuleInstance> instance;             ///< the members of this instance: its functions are names too

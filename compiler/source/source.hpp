@@ -27,6 +27,8 @@ struct Range {
 
 /// From the start of `a` to the end of `b`.
 Range join(Range a, Range b);
+/// Whether some of `inner` lies outside of `outer`.
+bool is_outside(Range inner, Range outer);
 
 /// 1-based; the column counts bytes.
 struct Position {

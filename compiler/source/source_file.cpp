@@ -12,6 +12,10 @@ Range join(Range a, Range b) {
   return Range::of(a.file, std::min(a.begin, b.begin), std::max(a.end, b.end));
 }
 
+bool is_outside(Range inner, Range outer) {
+  return inner.file != outer.file || inner.begin < outer.begin || inner.end > outer.end;
+}
+
 SourceFile::SourceFile(FileId id, std::string name, std::string text)
     : id_(id), name_(std::move(name)), text_(std::move(text)) {
   line_starts_.push_back(0);

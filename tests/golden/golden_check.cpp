@@ -59,6 +59,7 @@ struct Checked {
 };
 
 Checked check_file(const fs::path& path) {
+  fs::current_path(path.parent_path());  // imports are relative to the file, which is named without its folder
   source::SourceManager sources;
   diag::Sink sink;
   const std::string text = read(path);
@@ -131,6 +132,7 @@ TEST_CASE("golden: every kind of diagnostic is shown by some file", "[golden]") 
 
 TEST_CASE("golden: messages start in lower case, have no full stop", "[golden]") {
   for (const fs::path& path : cases()) {
+    fs::current_path(path.parent_path());
     source::SourceManager sources;
     diag::Sink sink;
     const std::string text = read(path);

@@ -28,6 +28,12 @@ struct Job {
   }
 };
 
+CheckOptions with_bindings(std::map<std::string, std::string> bindings) {
+  CheckOptions options;
+  options.bindings = std::move(bindings);
+  return options;
+}
+
 bool has_output(const Trace& trace, OutputKind kind) {
   for (const TraceOutput& output : trace.outputs)
     if (output.kind == kind) return true;
@@ -37,7 +43,7 @@ bool has_output(const Trace& trace, OutputKind kind) {
 }  // namespace
 
 TEST_CASE("check: the image example becomes a job", "[unit][check]") {
-  const Job job("examples/01_fashion_mlp.dtj", {{{"data_dir", "/images"}}, {}});
+  const Job job("examples/01_fashion_mlp.dtj", with_bindings({{"data_dir", "/images"}}));
   REQUIRE(job.checked);
   const JobSpec& spec = job.checked->spec;
   CHECK(spec.name == "fashion_mlp");

@@ -19,9 +19,13 @@ struct Bound {
     const auto id = sources.add("job.dtj", "dtj 1;\n" + binds);
     file = parse::parse(sources.file(id), sink);
     REQUIRE_FALSE(sink.has_errors());
-    placeholders = bind_placeholders(*file, bindings, sink);
+    CheckOptions options;
+    options.bindings = bindings;
+    placeholders = bind_placeholders({file.get()}, options, sink);
     Evaluator evaluator(sources, sink, placeholders.values);
     check_conditions(*file, placeholders, evaluator, evaluator.declare(*file), sink);
+    for (const auto& [name, decl] : placeholders.declarations)
+      if (placeholders.values.count(name) == 0) note_unbound(*decl, sink);
   }
 
   std::vector<diag::Kind> kinds() const { return testing::kinds(sink); }
@@ -78,6 +82,22 @@ TEST_CASE("placeholders: a condition is checked once there is a value", "[unit][
   CHECK(Bound(binds, {}).kinds() == std::vector{diag::Kind::unbound_placeholder});
   CHECK(Bound(binds, {{"n", "64"}}).kinds().empty());
   CHECK(Bound(binds, {{"n", "65"}}).kinds() == std::vector{diag::Kind::bad_binding});
+}
+
+TEST_CASE("placeholders: the site profile comes after --bind and before the default", "[unit][check]") {
+  source::SourceManager sources;
+  diag::Sink sink;
+  const auto id = sources.add("job.dtj", "dtj 1;\nbind <n>: int = 2;\nbind <m>: int = 2;\nbind <queue>: slurm.partition;\nbind <t>: duration;\n");
+  const auto file = parse::parse(sources.file(id), sink);
+  CheckOptions options;
+  options.bindings = {{"n", "4"}};
+  options.site_values = {{"n", {"8", "site.toml:2"}}, {"m", {"16", "site.toml:3"}}, {"queue", {"gpu", "site.toml:4"}}, {"t", {"4", "site.toml:5"}}, {"other", {"x", "site.toml:6"}}};
+  const Placeholders bound = bind_placeholders({file.get()}, options, sink);
+  CHECK(bound.infos[0].value == "4");
+  CHECK(bound.infos[1].value == "16");
+  CHECK(bound.infos[2].value == "gpu");
+  REQUIRE(testing::kinds(sink) == std::vector{diag::Kind::bad_binding});
+  CHECK(sink.sorted()[0].message == "`t` of site.toml:5, which is `4`, is not a duration");
 }
 
 TEST_CASE("placeholders: a secret appears in no message", "[unit][check]") {

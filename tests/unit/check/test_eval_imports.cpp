@@ -86,7 +86,7 @@ TEST_CASE("imports: a missing file and a circle of files", "[unit][check]") {
   folder.write("b.dtj", "import \"a.dtj\" as a;");
   const auto circle = errors_of_file(folder.write("a.dtj", "import \"b.dtj\" as b;"));
   REQUIRE(circle.size() == 1);
-  CHECK(circle[0].rfind("E405 `\"a.dtj\"`", 0) == 0);
+  CHECK(circle[0].rfind("E421 `\"a.dtj\"`", 0) == 0);
 }
 
 }  // namespace
