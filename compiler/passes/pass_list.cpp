@@ -8,6 +8,7 @@ namespace dtj::passes {
 namespace {
 
 const std::vector<Pass> train_micro_list = {
+    {"layout", layout},
     {"canonicalize", canonicalize},
     {"autodiff", autodiff},
     {"strip_stop_gradient", strip_stop_gradient},
@@ -19,6 +20,7 @@ const std::vector<Pass> train_micro_list = {
 
 const std::vector<Pass> forward_list = {
     {"strip_stop_gradient", strip_stop_gradient},
+    {"layout", layout},
     {"canonicalize", canonicalize},
     {"fusion", fusion},
 };

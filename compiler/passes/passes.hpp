@@ -28,7 +28,7 @@ struct Pass {
   PassFunction run;
 };
 
-/// For an objective: canonicalize, autodiff, strip_stop_gradient, canonicalize, accumulate, parallel, fusion.
+/// For an objective: layout, canonicalize, autodiff, strip_stop_gradient, canonicalize, accumulate, parallel, fusion.
 /// For others: without the middle.
 enum class Pipeline : std::uint8_t { train_micro, update, evaluate };
 const std::vector<Pass>& pass_list(Pipeline pipeline);
@@ -45,6 +45,10 @@ struct RunOptions {
 Status run(ir::Graph& graph, Pipeline pipeline, const PassContext& ctx, const RunOptions& options);
 
 // ---- the passes ----------------------------------------------------------------------------------------------------
+
+/// Transposes move towards the outputs, so that what follows a matrix product is worked on in the order in which the
+/// product lies. Sums are taken in that order too.
+bool layout(ir::Graph& graph, const PassContext& ctx);
 
 /// Constant folding, algebraic identities, common subexpressions, dead code; movement of movement merges.
 /// Every output keeps its bits, but for the sign of a zero. stop_gradient stays.

@@ -38,15 +38,15 @@ Printed run(Pipeline pipeline, const std::string& print_after, const std::string
 TEST_CASE("run: a training graph goes through the list in order", "[unit][passes]") {
   const Printed out = run(Pipeline::train_micro, "all", "parallel");
   REQUIRE(out.status.has_value());
-  CHECK(out.names == std::vector<std::string>{"canonicalize", "autodiff", "strip_stop_gradient", "canonicalize",
-                                              "accumulate", "parallel"});
+  CHECK(out.names == std::vector<std::string>{"layout", "canonicalize", "autodiff", "strip_stop_gradient",
+                                              "canonicalize", "accumulate", "parallel"});
   CHECK(out.graph.outputs().size() == 2);
 }
 
 TEST_CASE("run: other graphs skip autodiff and what follows from it", "[unit][passes]") {
   const Printed out = run(Pipeline::evaluate, "all", "canonicalize");
   REQUIRE(out.status.has_value());
-  CHECK(out.names == std::vector<std::string>{"strip_stop_gradient", "canonicalize"});
+  CHECK(out.names == std::vector<std::string>{"strip_stop_gradient", "layout", "canonicalize"});
   CHECK(out.graph.outputs().size() == 1);
   CHECK(out.graph.nodes().size() == 1);
 }
@@ -59,7 +59,7 @@ TEST_CASE("run: prints after the named pass only, each time it runs", "[unit][pa
 
 TEST_CASE("run: stops at the first pass of the name", "[unit][passes]") {
   const Printed out = run(Pipeline::train_micro, "all", "canonicalize");
-  CHECK(out.names == std::vector<std::string>{"canonicalize"});
+  CHECK(out.names == std::vector<std::string>{"layout", "canonicalize"});
   CHECK(out.graph.outputs().size() == 1);
 }
 
@@ -68,8 +68,8 @@ TEST_CASE("run: an unknown pass is an error that names the known ones", "[unit][
   REQUIRE_FALSE(out.status.has_value());
   CHECK(out.status.error().code == ErrorCode::invalid_argument);
   CHECK(out.status.error().message ==
-        "there is no pass `cannonicalize`; passes are canonicalize, autodiff, strip_stop_gradient, accumulate, "
-        "parallel, fusion");
+        "there is no pass `cannonicalize`; passes are layout, canonicalize, autodiff, strip_stop_gradient, "
+        "accumulate, parallel, fusion");
   CHECK_FALSE(run(Pipeline::train_micro, "", "all").status.has_value());
 }
 
