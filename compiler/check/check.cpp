@@ -83,6 +83,9 @@ class JobChecker {
       if (&data == train_ || &data == eval_) require(is_batch_known && data.has_source && data.seq.is_known() && data.sampler.is_known());
     }
     if (train_ != nullptr) check_sampler(*train_, sink_);
+    if (eval_ != nullptr && eval_ != train_ && eval_->random_transform)
+      sink_.report({diag::Kind::wrong_transform, *eval_->random_transform, "an evaluation does not change its images at random"})
+          .help("leave it out here");
     check_intervals(draft_, is_train_batch_known_ ? train_ : nullptr, sink_);
     if (draft_.checkpoint) check_save(*draft_.checkpoint, sink_);
     mesh_ = mesh.value;
@@ -181,6 +184,7 @@ class JobChecker {
     spec.mesh = mesh_;
     spec.precision = draft_.precision.spec;
     spec.train_data = train_->spec;
+    spec.train_data.transform.seed = spec.seed;
     spec.train = {draft_.train.stop.value, draft_.train.grad_clip_norm, draft_.train.log_every};
     if (draft_.eval && eval_ != nullptr) fill_eval();
     if (draft_.checkpoint)

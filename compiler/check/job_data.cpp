@@ -106,10 +106,38 @@ void read_source(const SectionValues& section, DataDraft& draft, diag::Sink& sin
 struct TransformState {
   bool has_scale = false;
   bool has_normalize = false;
+  bool has_crop = false;
+  bool has_flip = false;
+  std::optional<source::Range> random;  ///< the first that changes images at random
 };
 
 void report_transform(source::Range range, std::string message, std::string help, diag::Sink& sink) {
   sink.report({diag::Kind::wrong_transform, range, std::move(message)}).help(std::move(help));
+}
+
+void read_crop(const Record& record, source::Range range, TransformState& state, PixelTransform& transform, diag::Sink& sink) {
+  if (state.has_crop) return report_transform(range, "`random_crop` comes once", "leave one of them out", sink);
+  state.has_crop = true;
+  if (!state.random) state.random = range;
+  constexpr std::int64_t most = 1 << 10;
+  transform.crop_pad = std::min(integer_field(record, "pad", 0, sink), most);
+  const Value* pad = record.find("pad");
+  const auto* number = pad != nullptr ? pad->as<std::int64_t>() : nullptr;
+  if (number != nullptr && *number > most)
+    sink.report({diag::Kind::out_of_range, pad->range, fmt::format("`pad` must be at most {}, found {}", most, *number)})
+        .help(fmt::format("nearest valid: `pad = {}`", most));
+}
+
+void read_flip(const Record& record, source::Range range, TransformState& state, PixelTransform& transform, diag::Sink& sink) {
+  if (state.has_flip) return report_transform(range, "`random_flip` comes once", "leave one of them out", sink);
+  state.has_flip = true;
+  if (!state.random) state.random = range;
+  transform.flip = number_field(record, "p").value_or(0.5);
+  if (transform.flip >= 0 && transform.flip <= 1) return;
+  const double nearest = transform.flip < 0 ? 0 : 1;
+  sink.report({diag::Kind::out_of_range, record.find("p")->range, fmt::format("`p` is a probability, from 0 to 1, found {}", spell(transform.flip))})
+      .help(fmt::format("nearest valid: `p = {}`", spell(nearest)));
+  transform.flip = nearest;
 }
 
 void read_one_transform(const Value& value, TransformState& state, PixelTransform& transform, diag::Sink& sink) {
@@ -134,7 +162,10 @@ void read_one_transform(const Value& value, TransformState& state, PixelTransfor
         .help("for example `normalize(mean = 0.5, std = 0.5)`");
     return;
   }
-  report_transform(value.range, fmt::format("`transform` holds transforms, found {}", describe(value)), "there are `to_f32` and `normalize`", sink);
+  if (record != nullptr && record->name == "random_crop") return read_crop(*record, value.range, state, transform, sink);
+  if (record != nullptr && record->name == "random_flip") return read_flip(*record, value.range, state, transform, sink);
+  report_transform(value.range, fmt::format("`transform` holds transforms, found {}", describe(value)),
+                   "there are `to_f32`, `normalize`, `random_crop` and `random_flip`", sink);
 }
 
 void read_transform(const SectionValues& section, DataDraft& draft, diag::Sink& sink) {
@@ -148,6 +179,7 @@ void read_transform(const SectionValues& section, DataDraft& draft, diag::Sink& 
                             "write `[to_f32(scale = 1.0 / 255.0)]`", sink);
   TransformState state;
   for (const Value& value : (*list)->elements) read_one_transform(value, state, draft.spec.transform, sink);
+  draft.random_transform = state.random;
 }
 
 /// Whether the tree is a shuffle that states no seed: said before its record is made, in the words of the job.

@@ -36,6 +36,7 @@ struct DataDraft {
   DataSpec spec;
   source::Range label_range;
   source::Range source_range;
+  std::optional<source::Range> random_transform;  ///< one that changes images at random
   bool has_source = false;  ///< false: mistaken, and reported
   Stated<std::int64_t> seq;
   Stated<Quantity> global_batch, micro_batch;

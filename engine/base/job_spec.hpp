@@ -67,11 +67,16 @@ struct SourceSpec {
   std::int64_t width = 28;
 };
 
-/// x -> (x * scale - mean) / std, applied to u8 pixels by the loader.
+/// x -> (x * scale - mean) / std, applied to u8 pixels by the loader. Before that, a training image may be put into a
+/// border of `crop_pad` zero pixels and cut out again at a random place, and mirrored left to right with the probability
+/// `flip`: functions of (seed, epoch, sample).
 struct PixelTransform {
   double scale = 1.0 / 255.0;
   double mean = 0.0;
   double std = 1.0;
+  std::int64_t crop_pad = 0;
+  double flip = 0.0;
+  std::uint64_t seed = 0;
 };
 
 enum class SamplerKind : std::uint8_t { shuffle, sequential };

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/hash.hpp"
+#include "engine/base/philox.hpp"
 #include "engine/data/fields.hpp"
 #include "engine/data/idx.hpp"
 
@@ -16,7 +18,7 @@ namespace {
 class IdxImages final : public Dataset {
  public:
   IdxImages(IdxFile images, IdxFile labels, const PixelTransform& transform, FieldSlots slots)
-      : images_(std::move(images)), labels_(std::move(labels)), slots_(slots) {
+      : images_(std::move(images)), labels_(std::move(labels)), transform_(transform), slots_(slots) {
     for (std::size_t value = 0; value < table_.size(); ++value) {
       const double scaled = static_cast<double>(value) * transform.scale;
       table_[value] = static_cast<float>((scaled - transform.mean) / transform.std);
@@ -30,7 +32,12 @@ class IdxImages final : public Dataset {
       const std::size_t pixels = static_cast<std::size_t>(images_.dims[1] * images_.dims[2]);
       const std::uint8_t* from = images_.values.data() + static_cast<std::size_t>(id.index) * pixels;
       auto* to = reinterpret_cast<float*>(fields[*slots_.first]);
-      for (std::size_t i = 0; i < pixels; ++i) to[i] = table_[from[i]];
+      const Place place = place_of(id);
+      if (place.is_plain()) {
+        for (std::size_t i = 0; i < pixels; ++i) to[i] = table_[from[i]];
+      } else {
+        copy_moved(from, place, to);
+      }
     }
     if (slots_.second) {
       const std::int32_t label = labels_.values[static_cast<std::size_t>(id.index)];
@@ -40,8 +47,41 @@ class IdxImages final : public Dataset {
   }
 
  private:
+  /// Where an image is cut out, and whether it is mirrored after that.
+  struct Place {
+    std::int64_t down = 0, right = 0;
+    bool is_mirrored = false;
+    bool is_plain() const { return down == 0 && right == 0 && !is_mirrored; }
+  };
+
+  Place place_of(SampleId id) const {
+    Place place;
+    const std::int64_t pad = transform_.crop_pad;
+    if (pad == 0 && transform_.flip == 0) return place;
+    const PhiloxStream random(transform_.seed, hash64("augmentation"));
+    const auto number = static_cast<std::uint64_t>(id.epoch * num_samples() + id.index);
+    const auto shift = [&](std::uint64_t draw) {
+      return static_cast<std::int64_t>(random.bits(4 * number + draw) % static_cast<std::uint64_t>(2 * pad + 1)) - pad;
+    };
+    place.down = shift(0);
+    place.right = shift(1);
+    place.is_mirrored = random.uniform(4 * number + 2) < transform_.flip;
+    return place;
+  }
+
+  void copy_moved(const std::uint8_t* from, const Place& place, float* to) const {
+    const std::int64_t height = images_.dims[1], width = images_.dims[2];
+    for (std::int64_t y = 0; y < height; ++y)
+      for (std::int64_t x = 0; x < width; ++x) {
+        const std::int64_t row = y + place.down, column = (place.is_mirrored ? width - 1 - x : x) + place.right;
+        const bool is_inside = row >= 0 && row < height && column >= 0 && column < width;
+        to[y * width + x] = table_[is_inside ? from[row * width + column] : 0];
+      }
+  }
+
   IdxFile images_;
   IdxFile labels_;
+  PixelTransform transform_;
   FieldSlots slots_;
   std::array<float, 256> table_{};
 };

@@ -69,7 +69,7 @@ void fields(V& v, Is<SourceSpec> auto& x) {
 }
 template <class V>
 void fields(V& v, Is<PixelTransform> auto& x) {
-  v.field(x.scale), v.field(x.mean), v.field(x.std);
+  v.field(x.scale), v.field(x.mean), v.field(x.std), v.field(x.crop_pad), v.field(x.flip), v.field(x.seed);
 }
 template <class V>
 void fields(V& v, Is<SamplerSpec> auto& x) {

@@ -42,6 +42,8 @@ Status check_source(const DataSpec& data) {
   DTJ_TRY(check_finite(data.transform.scale, "transform.scale"));
   DTJ_TRY(check_finite(data.transform.mean, "transform.mean"));
   DTJ_TRY(check_finite(data.transform.std, "transform.std"));
+  DTJ_TRY(check_count(data.transform.crop_pad, 0, 1 << 16, "transform.crop_pad"));
+  if (!(data.transform.flip >= 0 && data.transform.flip <= 1)) return bad("job: transform.flip is outside [0, 1]");
   if (data.transform.std == 0) return bad("job: transform.std is 0");
   return {};
 }

@@ -1,6 +1,7 @@
 #include <zlib.h>
 
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "tests/support/contains.hpp"
@@ -162,4 +163,54 @@ TEST_CASE("idx_images: a label out of range is named with its file and index", "
   const Files files({.num_samples = 64, .bad_label_at = 33});
   CHECK_THAT(files.error(), contains("label 4 at index 33 of `") && contains(labels_name) &&
                                 contains("not below the number of classes, 4"));
+}
+
+TEST_CASE("idx_images: crops and mirrors are a function of seed, epoch and sample", "[unit][data]") {
+  const Files files;
+  DataSpec spec = image_spec(files.dir.path().string());
+  spec.transform.crop_pad = 2;
+  spec.transform.flip = 0.5;
+  const std::string images = read_file(files.dir.file(images_name));
+  const auto read = [&](const DataSpec& data, std::int64_t epoch, std::int64_t index) {
+    const auto dataset = data::open_dataset(data);
+    REQUIRE(dataset);
+    std::vector<float> pixels(64);
+    std::int32_t label = 0;
+    REQUIRE((*dataset)->read({epoch, index}, std::vector<std::byte*>{reinterpret_cast<std::byte*>(pixels.data()),
+                                                                     reinterpret_cast<std::byte*>(&label)}));
+    return pixels;
+  };
+  // Every place and both sides, as the original gives them.
+  const auto candidates = [&](std::int64_t index) {
+    std::set<std::vector<float>> all;
+    for (int down = -2; down <= 2; ++down)
+      for (int right = -2; right <= 2; ++right)
+        for (const bool is_mirrored : {false, true}) {
+          std::vector<float> pixels;
+          for (int y = 0; y < 8; ++y)
+            for (int x = 0; x < 8; ++x) {
+              const int row = y + down, column = (is_mirrored ? 7 - x : x) + right;
+              const bool is_inside = row >= 0 && row < 8 && column >= 0 && column < 8;
+              const auto at = 16 + std::size_t(index) * 64 + std::size_t(is_inside ? row * 8 + column : 0);
+              const double raw = is_inside ? std::uint8_t(images[at]) : 0;
+              pixels.push_back(float((raw / 255.0 - 0.25) / 0.5));
+            }
+          all.insert(pixels);
+        }
+    return all;
+  };
+  std::set<std::vector<float>> seen;
+  const auto possible = candidates(3);
+  for (std::int64_t epoch = 0; epoch < 60; ++epoch) {
+    const auto pixels = read(spec, epoch, 3);
+    CHECK(possible.count(pixels) == 1);
+    CHECK(read(spec, epoch, 3) == pixels);
+    seen.insert(pixels);
+  }
+  CHECK(seen.size() > possible.size() / 3);
+  DataSpec other = spec;
+  other.transform.seed = 77;
+  int num_equal = 0;
+  for (std::int64_t epoch = 0; epoch < 60; ++epoch) num_equal += read(spec, epoch, 3) == read(other, epoch, 3) ? 1 : 0;
+  CHECK(num_equal < 10);
 }
