@@ -1,3 +1,5 @@
+#include <string>
+#include <set>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -94,7 +96,12 @@ TEST_CASE("add: references stay valid while files are added", "[unit][source]") 
 
 TEST_CASE("find_stdlib: holds the library as it lies in stdlib/", "[unit][source]") {
   const auto modules = dtj::source::stdlib_modules();
-  CHECK(modules == std::vector<std::string_view>{"data", "init", "nn", "optim", "prelude"});
+  std::set<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(DTJ_SOURCE_DIR "/stdlib")) {
+    if (entry.path().extension() == ".dtj") files.insert(entry.path().stem().string());
+  }
+  CHECK(files.count("nn") == 1);
+  CHECK(std::set<std::string>(modules.begin(), modules.end()) == files);
   for (const std::string_view module : modules) {
     std::ifstream file(DTJ_SOURCE_DIR "/stdlib/" + std::string(module) + ".dtj", std::ios::binary);
     const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
