@@ -26,6 +26,13 @@ RunResult failed(const Error& error) {
   return result;
 }
 
+/// What this build can start on this machine. The checker accepts more: a job is written for the machine it will run on.
+std::optional<std::string> why_not_here(const LaunchSpec& launch) {
+  if (launch.method != LaunchMethod::local || launch.nodes != 1) return "only jobs with `method = local` on one node can be started here";
+  if (launch.device == DeviceKind::cuda) return "this build has no GPU ranks: write `device = cpu` or `device = auto`";
+  return std::nullopt;
+}
+
 struct RankParts {
   const plan::ExecutionPlan& plan;
   std::unique_ptr<device::Device> device;
@@ -79,7 +86,13 @@ std::optional<LaunchResult> read_result(const std::string& run_dir, std::int64_t
 LaunchResult conclude(const std::string& run_dir, const launch::LaunchReport& report) {
   bool all_finished = true;
   for (const launch::RankExit& rank : report.ranks) all_finished = all_finished && rank.exit_code == 0;
-  if (all_finished) return {};
+  if (all_finished) {
+    for (const launch::RankExit& rank : report.ranks) {
+      if (read_result(run_dir, rank.rank)) continue;
+      return {RunOutcome::bad_input, fmt::format("rank {} ended without a result: `rank_command` must call run_rank", rank.rank)};
+    }
+    return {};
+  }
   // A rank with a reason of its own explains more than one that lost its peers. A reason that all share is given once.
   std::optional<LaunchResult> found;
   std::int64_t found_rank = 0;
@@ -139,6 +152,7 @@ RunResult run_job(const Compilation& compilation, const RunOptions& options, con
     return failed({ErrorCode::invalid_argument,
                    fmt::format("the job has {} ranks: start it with launch_job", plan->job.launch.world_size()), {}});
   }
+  if (auto reason = why_not_here(plan->job.launch)) return failed({ErrorCode::unavailable, *std::move(reason), {}});
   auto device = device::make_host_device(device_options(plan->job, {}));
   if (!device) return failed(device.error());
   const auto communicator = comm::make_self_communicator();
@@ -169,9 +183,8 @@ RunResult run_rank(const RunOptions& options, const RunCallbacks& callbacks) {
 LaunchResult launch_job(const Compilation& compilation, const LaunchOptions& options, const RunCallbacks& callbacks) {
   const auto& plan = compilation.impl().plan();
   if (!plan) return {RunOutcome::bad_input, "the job has no plan: compile it to Stage::plan without errors"};
-  if (plan->job.launch.method != LaunchMethod::local || plan->job.launch.nodes != 1) {
-    return {RunOutcome::environment_unfit, "only jobs with `method = local` on one node can be started here"};
-  }
+  if (options.rank_command.empty()) return {RunOutcome::bad_input, "`rank_command` is empty: name a program that calls run_rank"};
+  if (auto reason = why_not_here(plan->job.launch)) return {RunOutcome::environment_unfit, *std::move(reason)};
   auto run_dir = api::make_run_dir(options.run_dir);
   if (!run_dir) return {RunOutcome::environment_unfit, run_dir.error().to_string()};
   const api::RemoveOnExit cleanup{options.run_dir.empty() ? *run_dir : std::string()};

@@ -314,7 +314,7 @@ bool Interpreter::unify_dtypes(std::vector<Value>& operands, const std::string& 
                                             to_string(tensor->dtype)));
       diagnostic.under(to_string(tensor->dtype, tensor->dims)).label(giver->range, std::string(to_string(*dtype)));
       const bool casts_value = !is_float(tensor->dtype) || tensor->dtype == DType::f64;
-      diagnostic.help(fmt::format("convert one of them: `{} as {}`", text_of((casts_value ? value : *giver).range),
+      diagnostic.help(fmt::format("convert one of them: `({} as {})`", text_of((casts_value ? value : *giver).range),
                                   to_string(casts_value ? *dtype : tensor->dtype)));
       return false;
     }

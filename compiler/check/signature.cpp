@@ -14,11 +14,12 @@ namespace {
 /// The first of the trailing dims whose product is `wanted`, if they are more than one.
 std::optional<std::size_t> flattens_to(const Dims& dims, const Dim& wanted) {
   Dim trailing = 1;
+  std::optional<std::size_t> from;  // the longest tail: dims of extent 1 before it belong to it too
   for (std::size_t i = dims.size(); i-- > 1;) {
     trailing = trailing * dims[i];
-    if (i + 1 < dims.size() && trailing == wanted) return i;
+    if (i + 1 < dims.size() && trailing == wanted) from = i;
   }
-  return std::nullopt;
+  return from;
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ struct Boundary {
   bool preempt = false;
   bool save = false;  ///< a time interval between checkpoints is over
   bool time_is_up = false;
+  bool walltime_is_over = false;
 };
 
 class Loop {
@@ -32,12 +33,12 @@ class Loop {
   Result<RunSummary> run() {
     while (!is_at_end()) {
       DTJ_TRY_ASSIGN(const Boundary boundary, decide());
-      if (boundary.preempt && saves_on_signal()) {
+      const char* reason = boundary.walltime_is_over ? "the walltime is over" : "stopped on request";
+      if ((boundary.preempt || boundary.walltime_is_over) && saves_on_signal()) {
         DTJ_TRY(save_unless_saved());
-        return finish(RunStatus::preempted,
-                      fmt::format("stopped on request; checkpoint of step {} is written", session_.step));
+        return finish(RunStatus::preempted, fmt::format("{}; checkpoint of step {} is written", reason, session_.step));
       }
-      if (boundary.cancel || boundary.preempt) return finish(RunStatus::cancelled, "stopped on request");
+      if (boundary.cancel || boundary.preempt || boundary.walltime_is_over) return finish(RunStatus::cancelled, reason);
       if (boundary.time_is_up) break;
       if (boundary.save) DTJ_TRY(save_unless_saved());
       DTJ_TRY_ASSIGN(const std::optional<std::string> divergence, train_step());
@@ -66,18 +67,20 @@ class Loop {
   Result<Boundary> decide() {
     const std::atomic<int>* request = session_.options.stop_request;
     const int asked = request == nullptr ? 0 : request->load(std::memory_order_relaxed);
-    std::array<std::int32_t, 4> votes{asked == static_cast<int>(StopRequest::cancel),
-                                      asked == static_cast<int>(StopRequest::preempt), 0, 0};
+    std::array<std::int32_t, 5> votes{asked == static_cast<int>(StopRequest::cancel),
+                                      asked == static_cast<int>(StopRequest::preempt), 0, 0, 0};
     if (session_.peers.is_first()) {
       const Progress& stop = session_.job().train.stop;
       const double trained = session_.earlier_seconds + seconds_since(session_.start);
       votes[2] = session_.checkpoint_every.is_due_after(seconds_since(session_.last_save));
       votes[3] = stop.unit == ProgressUnit::time && trained >= stop.amount;
+      const std::optional<double>& walltime = session_.job().launch.walltime_seconds;
+      votes[4] = walltime && seconds_since(session_.start) >= *walltime;
     }
     if (session_.peers.world_size() > 1) {
-      DTJ_TRY(session_.peers.communicator().all_reduce(votes.data(), 4, DType::i32));
+      DTJ_TRY(session_.peers.communicator().all_reduce(votes.data(), 5, DType::i32));
     }
-    return Boundary{votes[0] != 0, votes[1] != 0, votes[2] != 0, votes[3] != 0};
+    return Boundary{votes[0] != 0, votes[1] != 0, votes[2] != 0, votes[3] != 0, votes[4] != 0};
   }
 
   const plan::Program& micro_program(std::int64_t micro, std::int64_t num_micro) const {

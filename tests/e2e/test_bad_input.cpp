@@ -75,6 +75,18 @@ TEST_CASE("bad input: output that cannot be written is not lost in silence", "[e
   }
 }
 
+TEST_CASE("bad input: a device that this build lacks is refused, not replaced", "[e2e]") {
+  for (const int ranks : {1, 2}) {
+    MlpJob job;
+    job.ranks = ranks;
+    Workspace space(job);
+    std::string text = mlp_job(job);
+    replace(text, "device = cpu", "device = cuda");
+    space.dir.write("job.dtj", text);
+    check_says(space.run(), 4, {"no GPU ranks", "device = cpu"});
+  }
+}
+
 TEST_CASE("bad input: a reason that all ranks share is given once", "[e2e]") {
   MlpJob job;
   job.ranks = 2;

@@ -100,6 +100,21 @@ TEST_CASE("resume: a polite stop saves first and exits with 75", "[e2e][resume]"
   }
 }
 
+TEST_CASE("resume: at the end of the walltime a run saves and stops with 75", "[e2e][resume]") {
+  MlpJob job = resumable_mlp(2);
+  job.steps = 10'000'000;
+  Workspace space(job);
+  std::ifstream in(space.job_path);
+  std::string text((std::istreambuf_iterator<char>(in)), {});
+  text.replace(text.find("collective_timeout = 20s"), 0, "walltime = 1s; ");
+  text.replace(text.find("save ="), 0, "on_signal = true; ");
+  space.dir.write("job.dtj", text);
+  const ProcessResult result = space.run();
+  INFO(result.err.substr(0, 2000));
+  CHECK(result.exit_code == 75);
+  CHECK(result.err.find("the walltime is over; checkpoint of step") != std::string::npos);
+}
+
 TEST_CASE("resume: a second run in the same folder is refused and the first goes on", "[e2e][resume]") {
   MlpJob job = resumable_mlp(1);
   job.steps = 100'000;

@@ -111,3 +111,17 @@ TEST_CASE("api: runs a rank with callbacks, and stops when asked", "[embed]") {
   fresh.resume = false;
   CHECK(dtj::run_job(compilation, fresh, {}).outcome == dtj::RunOutcome::bad_input);
 }
+
+TEST_CASE("api: a launch without ranks is told, not aborted", "[embed]") {
+  TempDir dir;
+  MlpJob job;
+  job.ranks = 2;
+  const auto compilation = Compilation::from_text("host.dtj", mlp_job(job), Compilation::Stage::plan, bindings(dir));
+  REQUIRE(compilation.ok());
+  CHECK(dtj::launch_job(compilation, {}, {}).outcome == dtj::RunOutcome::bad_input);
+  dtj::LaunchOptions options;
+  options.rank_command = {"/bin/true"};
+  const dtj::LaunchResult result = dtj::launch_job(compilation, options, {});
+  CHECK(result.outcome == dtj::RunOutcome::bad_input);
+  CHECK(result.message.find("must call run_rank") != std::string::npos);
+}

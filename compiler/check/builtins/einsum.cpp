@@ -138,13 +138,14 @@ bool expand(const Reader& reader, Pattern& pattern, const std::vector<Value>& op
 void suggest_flatten(const std::vector<Value>& operands, const Dims& found, const Dim& wanted,
                      diag::Diagnostic& diagnostic, const PrimitiveCall& call) {
   Dim trailing = 1;
+  std::optional<std::size_t> from;  // the longest tail: dims of extent 1 before it belong to it too
   for (std::size_t i = found.size(); i-- > 1;) {
     trailing = trailing * found[i];
-    if (i + 1 == found.size() || are_equal(trailing, wanted) != Truth::yes) continue;
-    diagnostic.help(fmt::format("{} is the product of the trailing dims of {}; insert `|> flatten(from = {})`",
-                                wanted.to_string(), call.in.text_of(operands[0].range), i));
-    return;
+    if (i + 1 != found.size() && are_equal(trailing, wanted) == Truth::yes) from = i;
   }
+  if (!from) return;
+  diagnostic.help(fmt::format("{} is the product of the trailing dims of {}; insert `|> flatten(from = {})`",
+                              wanted.to_string(), call.in.text_of(operands[0].range), *from));
 }
 
 /// The size of every letter. None: two operands disagree (reported).
