@@ -65,6 +65,7 @@ Status make_programs(const CompileRequest& request, const lower::LoweredJob& low
   passes::PassContext ctx;
   ctx.dp = job.spec.mesh.dp;
   ctx.gradient_accumulation = job.spec.train_data.gradient_accumulation;
+  ctx.weight_metric = job.spec.weight_metric();
   ctx.bucket_bytes = choose_bucket_bytes(job.params);
   const auto micro = [&](const char* name, bool accumulates, bool reduces) {
     ctx.accumulate_into = accumulates;

@@ -173,6 +173,14 @@ bool Interpreter::check_where(const std::vector<ast::ExprPtr>& clauses, const Sc
   return good;
 }
 
+// By the name that the library gives to such a parameter. -1 is no target of a sample: it leaves nothing out.
+void Interpreter::note_uneven_mean(const Scope& arguments, source::Range range) {
+  const auto ignore = arguments.names.find("ignore");
+  if (!recording_ || recording_->trace.uneven_mean || ignore == arguments.names.end()) return;
+  const auto* number = ignore->second.as<std::int64_t>();
+  if (number && *number != -1) recording_->trace.uneven_mean = range;
+}
+
 Value Interpreter::call_function(const Function& function, std::vector<Argument> args, source::Range range,
                                  const ScopePtr& overlay) {
   if (!function.primitive.empty()) {
@@ -187,6 +195,7 @@ Value Interpreter::call_function(const Function& function, std::vector<Argument>
   for (const auto& [name, value] : scope->names) {
     if (value.is_poison()) return {};
   }
+  note_uneven_mean(*scope, range);
   if (!enter(callee, range)) return {};
   Fit to_params{scope, "", {}, true};
   bool good = true;

@@ -83,6 +83,8 @@ class JobChecker {
       if (&data == train_ || &data == eval_) require(is_batch_known && data.has_source && data.seq.is_known() && data.sampler.is_known());
     }
     if (train_ != nullptr) check_sampler(*train_, sink_);
+    if (train_ != nullptr) check_token_intervals(draft_, *train_, sink_);
+    check_world_size();
     if (eval_ != nullptr && eval_ != train_ && eval_->random_transform)
       sink_.report({diag::Kind::wrong_transform, *eval_->random_transform, "an evaluation does not change its images at random"})
           .help("leave it out here");
@@ -92,6 +94,14 @@ class JobChecker {
     require(mesh.is_known() && draft_.launch.world_size.is_known() && draft_.seed.is_known() && draft_.train.stop.is_known());
     require(train_ != nullptr && draft_.precision.compute.is_known());
     if (draft_.checkpoint) require(draft_.checkpoint->every.is_known() && draft_.checkpoint->dir.is_known());
+  }
+
+  void check_world_size() {
+    constexpr std::int64_t most = 1 << 20;  // what a plan can count
+    const auto& world_size = draft_.launch.world_size;
+    if (!world_size.is_known() || world_size.value <= most) return;
+    sink_.report({diag::Kind::out_of_range, draft_.launch.world_range, fmt::format("the world size must be at most {}, found {}", spell(most), spell(world_size.value))})
+        .under(draft_.launch.world_arithmetic);
   }
 
   DataDraft* find_train_data() {
@@ -147,8 +157,17 @@ class JobChecker {
 
     const Value optimizer = evaluate_instance(sections, "optimizer", true);
     require(!optimizer.is_poison());
-    if (has_model && !optimizer.is_poison())
-      checked_.update = evaluator_.trace_update(optimizer, draft_.train.grad_clip_norm, checked_.states);
+    if (!has_model || optimizer.is_poison()) return;
+    checked_.update = evaluator_.trace_update(optimizer, draft_.train.grad_clip_norm, checked_.spec.weight_metric(), checked_.states);
+  }
+
+  /// A mean over fewer targets in one micro batch than in another is not the mean over the global batch.
+  void check_evenness(const Trace& objective, const DataDraft& data) {
+    const std::int64_t parts = mesh_.dp * data.spec.gradient_accumulation;
+    if (!objective.uneven_mean || checked_.spec.weight_metric() || parts <= 1) return;
+    sink_.report({diag::Kind::uneven_mean, *objective.uneven_mean, "this mean leaves targets out, and every micro batch may leave out another number"})
+        .note(fmt::format("the {} micro batches of a step weigh the same, so the result depends on how the batch is split", parts))
+        .help("give the objective's record the field `weight = num_targets(...)` with the same `ignore`");
   }
 
   bool can_trace(const DataDraft& data) const { return data.has_source && data.seq.is_known(); }
@@ -158,6 +177,7 @@ class JobChecker {
     if (can_trace(*train_))
       checked_.train_objective = evaluator_.trace_objective(objective, model, train_->spec.fields, train_->spec.micro_batch, true, merged_.objective_scope, metrics);
     if (draft_.eval && !metrics.empty()) check_metrics(*draft_.eval, metrics, sink_);
+    check_evenness(checked_.train_objective, *train_);
     // A mistake of the objective itself has been said once by now.
     if (eval_ == nullptr || !can_trace(*eval_) || metrics.empty()) return;
     std::vector<std::string> eval_metrics;
@@ -185,7 +205,7 @@ class JobChecker {
     spec.precision = draft_.precision.spec;
     spec.train_data = train_->spec;
     spec.train_data.transform.seed = spec.seed;
-    spec.train = {draft_.train.stop.value, draft_.train.grad_clip_norm, draft_.train.log_every};
+    spec.train = {draft_.train.stop.value, draft_.train.grad_clip_norm, draft_.train.log_every.value};
     if (draft_.eval && eval_ != nullptr) fill_eval();
     if (draft_.checkpoint)
       spec.checkpoint = CheckpointSpec{draft_.checkpoint->dir.value, draft_.checkpoint->every.value, draft_.checkpoint->keep, draft_.checkpoint->on_signal.value};

@@ -21,6 +21,9 @@ bool check_batch(DataDraft& draft, const Stated<MeshSpec>& mesh, bool is_for_tra
 /// Training takes whole batches; only an evaluation pads its last one.
 void check_sampler(const DataDraft& train, diag::Sink& sink);
 
+/// Intervals in tokens need samples that are made of tokens.
+void check_token_intervals(const JobDraft& draft, const DataDraft& train, diag::Sink& sink);
+
 /// The data section that `eval.on` names, if it does.
 DataDraft* find_eval_data(JobDraft& draft, diag::Sink& sink);
 

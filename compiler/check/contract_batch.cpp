@@ -94,6 +94,18 @@ void report_eval_accumulation(const DataDraft& draft, diag::Sink& sink) {
       .help("leave `gradient_accumulation` out, or write 1");
 }
 
+/// What a plan can count.
+bool check_sizes(const DataDraft& draft, std::int64_t micro, std::int64_t accumulation, diag::Sink& sink) {
+  constexpr std::int64_t most = 1 << 24;
+  if (micro <= most && accumulation <= most) return true;
+  const bool is_micro = micro > most;
+  sink.report({diag::Kind::out_of_range, draft.global_batch.range,
+               fmt::format("a {} must be at most {}, found {}", is_micro ? "micro batch" : "number of accumulated micro batches", spell(most),
+                           spell(is_micro ? micro : accumulation))})
+      .help(is_micro ? "split it with `micro_batch`, or train on smaller batches" : "take larger micro batches");
+  return false;
+}
+
 void set_stand_in(DataDraft& draft) {
   draft.spec.micro_batch = 2;
   draft.spec.gradient_accumulation = 1;
@@ -116,7 +128,7 @@ bool check_batch(DataDraft& draft, const Stated<MeshSpec>& mesh, bool is_for_tra
   const bool are_parts_known = draft.gradient_accumulation.is_known() && (micro || !draft.micro_batch.is_stated());
   if (!global || !are_parts_known || !mesh.is_known()) return false;
   const auto parts = split_batch(draft, *global, micro, accumulation, mesh, sink);
-  if (!parts) return false;
+  if (!parts || !check_sizes(draft, parts->first, parts->second, sink)) return false;
   draft.spec.global_batch = *global;
   draft.spec.micro_batch = parts->first;
   draft.spec.gradient_accumulation = parts->second;

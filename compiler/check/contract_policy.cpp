@@ -52,6 +52,20 @@ std::optional<double> steps_of(const Progress& progress, const DataSpec& data) {
   return std::nullopt;
 }
 
+void check_token_intervals(const JobDraft& draft, const DataDraft& train, diag::Sink& sink) {
+  if (!train.has_source || train.seq.presence == Presence::unknown || train.seq.is_stated()) return;
+  const auto check = [&](const Progress& progress, source::Range range, std::string_view key) {
+    if (progress.unit != ProgressUnit::tok) return;
+    sink.report({diag::Kind::missing_sequence_length, range, fmt::format("`{}` counts tokens, and the samples of `data {}` have none", key, train.spec.name)})
+        .help(fmt::format("count steps, samples or epochs: `{} = 1epoch`", key));
+  };
+  check(draft.train.stop.value, draft.train.stop.range, "stop");
+  check(draft.train.log_every.value, draft.train.log_every.range, "log_every");
+  if (draft.eval) check(draft.eval->every.value, draft.eval->every.range, "every");
+  if (!draft.checkpoint) return;
+  for (const Progress& every : draft.checkpoint->every.value) check(every, draft.checkpoint->every.range, "every");
+}
+
 DataDraft* find_eval_data(JobDraft& draft, diag::Sink& sink) {
   if (!draft.eval || draft.eval->on.presence != Presence::known) return nullptr;
   std::vector<std::string> names;

@@ -72,8 +72,9 @@ Trace Evaluator::trace_objective(const ast::FnDecl& objective, const Value& mode
   return impl_->interpreter.trace_objective(objective, model, fields, micro_batch, training, scope, metrics);
 }
 
-Trace Evaluator::trace_update(const Value& optimizer, std::optional<double> clip_norm, std::vector<StateInfo>& states) {
-  return impl_->interpreter.trace_update(optimizer, clip_norm, states);
+Trace Evaluator::trace_update(const Value& optimizer, std::optional<double> clip_norm,
+                              std::optional<std::uint32_t> weight_metric, std::vector<StateInfo>& states) {
+  return impl_->interpreter.trace_update(optimizer, clip_norm, weight_metric, states);
 }
 
 void Evaluator::check_modules(const ast::File& file, const std::shared_ptr<Scope>& scope) {

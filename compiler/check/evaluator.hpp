@@ -67,7 +67,9 @@ class Evaluator {
 
   /// gradient norm, optional clipping by it, then `optimizer.update` for each parameter. The optimizer is an instance of
   /// a module marked `@optimizer`; its `lr` is a number or a module with `forward(step: f64[]) -> f64[]`.
-  Trace trace_update(const Value& optimizer, std::optional<double> clip_norm, std::vector<StateInfo>& states);
+  /// With a weight metric (JobSpec::weight_metric) the gradients that arrive are divided by it first.
+  Trace trace_update(const Value& optimizer, std::optional<double> clip_norm, std::optional<std::uint32_t> weight_metric,
+                     std::vector<StateInfo>& states);
 
   /// Module-level check of every module of the file with symbolic dims, where its parameters allow it.
   void check_modules(const ast::File& file, const std::shared_ptr<Scope>& scope);

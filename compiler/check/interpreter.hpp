@@ -170,10 +170,14 @@ class Interpreter {
   void output_buffers();
   TensorRef ref(const Value& value) const;
 
+  void check_metric_name(const std::string& name, source::Range range);
+  /// Remembers a call whose mean leaves targets out: Trace::uneven_mean.
+  void note_uneven_mean(const Scope& arguments, source::Range range);
   Trace trace_objective(const ast::FnDecl& objective, const Value& model, const std::vector<FieldSpec>& fields,
                         std::int64_t micro_batch, bool training, const ScopePtr& scope,
                         std::vector<std::string>& metrics);
-  Trace trace_update(const Value& optimizer, std::optional<double> clip_norm, std::vector<StateInfo>& states);
+  Trace trace_update(const Value& optimizer, std::optional<double> clip_norm, std::optional<std::uint32_t> weight_metric,
+                     std::vector<StateInfo>& states);
   /// Calls `update` of the optimizer with its states in `state_scope`.
   Value call_update(const std::shared_ptr<ModuleInstance>& optimizer, std::vector<Argument> args,
                     const ScopePtr& state_scope, source::Range range);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/check/evaluator.hpp"
+#include "compiler/check/sections_read.hpp"
 
 // The sections train, eval and checkpoint, and the job as a whole.
 
@@ -62,6 +63,7 @@ bool read_interval(const Value& value, std::string_view key, CheckpointDraft& dr
         .help(fmt::format("for example `{} = 500step`", key));
     return false;
   }
+  if (!check_largest(*quantity, {}, key, value.range, sink)) return false;
   const bool is_first = draft.every_text.empty() || draft.every_text.back() == '(';
   draft.every_text += (is_first ? "" : ", ") + spell(*quantity);
   draft.every.value.push_back(to_progress(*quantity));
@@ -127,7 +129,7 @@ TrainDraft draft_train(const SectionValues& section, diag::Sink& sink) {
   TrainDraft draft;
   draft.stop = progress_of(read_quantity(section, "stop"));
   if (!draft.stop.is_stated()) draft.stop.presence = Presence::unknown;  // reported as a missing key
-  draft.log_every = to_progress(read_quantity(section, "log_every").value);
+  draft.log_every = progress_of(read_quantity(section, "log_every"));
   draft.grad_clip_norm = read_clip(section, sink);
   return draft;
 }

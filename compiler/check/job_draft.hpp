@@ -47,7 +47,7 @@ struct DataDraft {
 
 struct TrainDraft {
   Stated<Progress> stop;
-  Progress log_every;
+  Stated<Progress> log_every;
   std::optional<double> grad_clip_norm;
 };
 

@@ -48,6 +48,7 @@ struct KeySchema {
   std::vector<std::string_view> words = {};
   std::vector<std::string_view> arguments = {};  ///< that a word may take: `slurm(partition = ...)`
   std::optional<double> minimum = {};
+  std::optional<double> maximum = {};  ///< absent: what the plan can count
   bool is_path = false;
   bool belongs_to_method = false;  ///< an heir that launches in another way does not inherit it
 };

@@ -42,15 +42,19 @@ diag::Diagnostic& report_type(const KeySchema& key, const Value& value, diag::Si
       .help(fmt::format("for example `{} = {}`", key.name, key.example));
 }
 
-Value check_minimum(const KeySchema& key, Value value, double number, diag::Sink& sink) {
-  if (!key.minimum || number >= *key.minimum) return value;
-  sink.report({diag::Kind::out_of_range, value.range, fmt::format("`{}` must be at least {}, found {}", key.name, spell(*key.minimum), spell(number))})
-      .help(fmt::format("nearest valid: `{} = {}`", key.name, spell(*key.minimum)));
+Value check_limits(const KeySchema& key, Value value, double number, diag::Sink& sink) {
+  const bool is_small = key.minimum && number < *key.minimum;
+  const bool is_large = key.maximum && number > *key.maximum;
+  if (!is_small && !is_large) return value;
+  const double limit = is_small ? *key.minimum : *key.maximum;
+  sink.report({diag::Kind::out_of_range, value.range,
+               fmt::format("`{}` must be at {} {}, found {}", key.name, is_small ? "least" : "most", spell(limit), spell(number))})
+      .help(fmt::format("nearest valid: `{} = {}`", key.name, spell(limit)));
   return poison(value.range);
 }
 
 Value read_integer_value(const KeySchema& key, Value value, diag::Sink& sink) {
-  if (const auto* integer = value.as<std::int64_t>()) return check_minimum(key, value, static_cast<double>(*integer), sink);
+  if (const auto* integer = value.as<std::int64_t>()) return check_limits(key, value, static_cast<double>(*integer), sink);
   if (const auto* quantity = value.as<Quantity>()) {
     sink.report({diag::Kind::wrong_unit, value.range, fmt::format("`{}` takes a plain integer, found {}", key.name, describe(quantity->kind))})
         .help(fmt::format("write `{} = {}`", key.name, spell(quantity->amount)));
@@ -70,7 +74,7 @@ Value read_number_value(const KeySchema& key, Value value, diag::Sink& sink) {
   if (const auto* integer = value.as<std::int64_t>()) value.data = static_cast<double>(*integer);
   if (const auto* real = value.as<double>()) {
     const double number = *real;
-    return check_minimum(key, std::move(value), number, sink);
+    return check_limits(key, std::move(value), number, sink);
   }
   report_type(key, value, sink);
   return poison(value.range);
@@ -89,6 +93,7 @@ Value read_quantity_value(const KeySchema& key, Value value, diag::Sink& sink) {
     report.help(fmt::format("for example `{} = {}`", key.name, key.example));
     return poison(value.range);
   }
+  if (!check_largest(*quantity, key.maximum, key.name, value.range, sink)) return poison(value.range);
   const bool is_counted = quantity->kind == UnitKind::step || quantity->kind == UnitKind::sample || quantity->kind == UnitKind::tok;
   if (is_counted && quantity->amount != std::floor(quantity->amount)) {
     sink.report({diag::Kind::out_of_range, value.range, fmt::format("`{}` counts whole {}s, found {}", key.name, to_string(quantity->kind), spell(*quantity))})
@@ -97,6 +102,20 @@ Value read_quantity_value(const KeySchema& key, Value value, diag::Sink& sink) {
   }
   return with_range(*quantity, value.range);
 }
+
+}  // namespace
+
+bool check_largest(const Quantity& quantity, std::optional<double> maximum, std::string_view key, source::Range range, diag::Sink& sink) {
+  // A thousand million million steps, 30 years: far from any real job, and products of two still fit.
+  const double largest = maximum.value_or(quantity.kind == UnitKind::time ? 946'080'000 : 1e15);
+  if (quantity.amount <= largest) return true;
+  const std::string limit = spell(Quantity{largest, quantity.kind});
+  sink.report({diag::Kind::out_of_range, range, fmt::format("`{}` must be at most {}, found {}", key, limit, spell(quantity))})
+      .help(fmt::format("nearest valid: `{} = {}`", key, limit));
+  return false;
+}
+
+namespace {
 
 std::vector<std::string> words_of(const KeySchema& key) { return {key.words.begin(), key.words.end()}; }
 

@@ -6,6 +6,10 @@ namespace {
 using enum KeyType;
 using K = KeySchema;
 
+// What a plan can count: engine/plan/verify_job.cpp.
+constexpr double max_ranks = 1 << 20;
+constexpr double max_batch = 1 << 24;
+
 const std::vector<UnitKind> progress_units = {UnitKind::step, UnitKind::epoch, UnitKind::sample, UnitKind::tok};
 const std::vector<UnitKind> batch_units = {UnitKind::sample, UnitKind::tok};
 
@@ -17,12 +21,12 @@ SectionSchema launch_schema() {
               K{.name = "method", .type = word, .example = "local", .fallback = std::string_view("local"),
                 .words = {"local", "slurm", "mpi", "torchrun"},
                 .arguments = {"partition", "account", "qos", "requeue", "signal_before"}},
-              K{.name = "nodes", .type = integer, .example = "1", .fallback = std::int64_t{1}, .minimum = 1},
-              K{.name = "ranks_per_node", .type = integer, .example = "2", .minimum = 1},
-              K{.name = "gpus_per_node", .type = integer, .example = "8", .minimum = 1, .belongs_to_method = true},
-              K{.name = "procs_per_gpu", .type = integer, .example = "1", .fallback = std::int64_t{1}, .minimum = 1,
+              K{.name = "nodes", .type = integer, .example = "1", .fallback = std::int64_t{1}, .minimum = 1, .maximum = max_ranks},
+              K{.name = "ranks_per_node", .type = integer, .example = "2", .minimum = 1, .maximum = max_ranks},
+              K{.name = "gpus_per_node", .type = integer, .example = "8", .minimum = 1, .maximum = max_ranks, .belongs_to_method = true},
+              K{.name = "procs_per_gpu", .type = integer, .example = "1", .fallback = std::int64_t{1}, .minimum = 1, .maximum = max_ranks,
                 .belongs_to_method = true},
-              K{.name = "threads_per_rank", .type = integer, .example = "1", .fallback = std::int64_t{1}, .minimum = 1},
+              K{.name = "threads_per_rank", .type = integer, .example = "1", .fallback = std::int64_t{1}, .minimum = 1, .maximum = 1 << 16},
               K{.name = "device", .type = word, .example = "cpu", .fallback = std::string_view("cpu"),
                 .words = {"cpu", "cuda", "auto"}, .arguments = {"min_sm"}},
               K{.name = "bind_cores", .type = boolean, .example = "true", .fallback = true},
@@ -36,9 +40,9 @@ SectionSchema mesh_schema() {
   return {.name = "mesh",
           .example = "mesh { dp = 2; }",
           .keys = {
-              K{.name = "dp", .type = integer, .example = "2", .minimum = 1},
-              K{.name = "tp", .type = integer, .example = "1", .fallback = std::int64_t{1}, .minimum = 1},
-              K{.name = "pp", .type = integer, .example = "1", .fallback = std::int64_t{1}, .minimum = 1},
+              K{.name = "dp", .type = integer, .example = "2", .minimum = 1, .maximum = max_ranks},
+              K{.name = "tp", .type = integer, .example = "1", .fallback = std::int64_t{1}, .minimum = 1, .maximum = max_ranks},
+              K{.name = "pp", .type = integer, .example = "1", .fallback = std::int64_t{1}, .minimum = 1, .maximum = max_ranks},
           }};
 }
 
@@ -57,12 +61,12 @@ SectionSchema data_schema() {
           .keys = {
               K{.name = "source", .type = value, .example = "idx_images(<data_dir>, split = \"train\")", .is_required = true, .is_path = true},
               K{.name = "transform", .type = value, .example = "[to_f32(scale = 1.0 / 255.0)]"},
-              K{.name = "seq", .type = quantity, .example = "64tok", .units = {UnitKind::tok}, .minimum = 1},
+              K{.name = "seq", .type = quantity, .example = "64tok", .units = {UnitKind::tok}, .minimum = 1, .maximum = 1 << 30},
               K{.name = "global_batch", .type = count, .example = "128sample", .is_required = true, .units = batch_units, .minimum = 1},
               K{.name = "micro_batch", .type = count, .example = "16sample", .units = batch_units, .minimum = 1},
-              K{.name = "gradient_accumulation", .type = integer, .example = "1", .minimum = 1},
+              K{.name = "gradient_accumulation", .type = integer, .example = "1", .minimum = 1, .maximum = max_batch},
               K{.name = "sampler", .type = written, .example = "shuffle(seed = 1)", .is_required = true},
-              K{.name = "prefetch", .type = integer, .example = "2", .fallback = std::int64_t{2}, .minimum = 0},
+              K{.name = "prefetch", .type = integer, .example = "2", .fallback = std::int64_t{2}, .minimum = 0, .maximum = 1 << 16},
           }};
 }
 
@@ -84,7 +88,7 @@ SectionSchema eval_schema() {
           .keys = {
               K{.name = "on", .type = word, .example = "valid", .is_required = true},
               K{.name = "every", .type = quantity, .example = "1epoch", .fallback = Quantity{1, UnitKind::epoch}, .units = progress_units},
-              K{.name = "batches", .type = integer, .example = "40", .minimum = 1},
+              K{.name = "batches", .type = integer, .example = "40", .minimum = 1, .maximum = 1 << 30},
               K{.name = "metrics", .type = words, .example = "[\"loss\"]"},
               K{.name = "goal", .type = written, .example = "acc >= 0.88"},
           }};
@@ -96,7 +100,7 @@ SectionSchema checkpoint_schema() {
           .keys = {
               K{.name = "dir", .type = text, .example = "<out>", .is_required = true, .is_path = true},
               K{.name = "every", .type = value, .example = "500step", .is_required = true},
-              K{.name = "keep", .type = integer, .example = "2", .fallback = std::int64_t{2}, .minimum = 1},
+              K{.name = "keep", .type = integer, .example = "2", .fallback = std::int64_t{2}, .minimum = 1, .maximum = 1 << 20},
               K{.name = "on_signal", .type = boolean, .example = "true", .fallback = true},
               K{.name = "save", .type = words, .example = "[params, optimizer, schedule, rng, sampler]",
                 .words = {"params", "buffers", "optimizer", "schedule", "rng", "sampler"}},

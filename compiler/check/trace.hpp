@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -70,6 +71,7 @@ enum class InputKind : std::uint8_t {
   batch,      ///< index into DataSpec::fields
   step,       ///< f64[], 0 for the first step
   buffer,     ///< index into CheckedJob::buffers
+  weight,     ///< f32[]: the sum of the metric `weight` over the global batch; index into JobSpec::metrics
   sample,     ///< i64[]: samples that the training has taken before the first one of this micro batch
 };
 
@@ -99,6 +101,8 @@ struct Trace {
   std::vector<TracedTensor> tensors;  ///< operands come before their uses
   std::vector<TraceInput> inputs;
   std::vector<TraceOutput> outputs;
+  /// A call that leaves some targets out of its mean, so that micro batches may hold different numbers of them.
+  std::optional<source::Range> uneven_mean;
 };
 
 /// A parameter of the model, in declaration order, depth first.

@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 #include <fmt/format.h>
 
 #include "compiler/check/interpreter.hpp"
@@ -12,7 +16,23 @@ Dims to_dims(const Shape& shape) {
   return {shape.begin(), shape.end()};
 }
 
+/// The engine writes these itself, next to the metrics.
+constexpr std::array<std::string_view, 7> reported_names = {"event",         "epoch",       "goal_met", "gradient_norm",
+                                                            "learning_rate", "num_samples", "step"};
+
+bool is_reported_by_engine(std::string_view name) {
+  return std::find(reported_names.begin(), reported_names.end(), name) != reported_names.end() ||
+         name.ends_with("_per_second") || name.starts_with("seconds_");
+}
+
 }  // namespace
+
+void Interpreter::check_metric_name(const std::string& name, source::Range range) {
+  if (!is_reported_by_engine(name)) return;
+  report(diag::Kind::reserved_metric, range,
+         fmt::format("the metric `{}` has the name of a number that every run reports", name))
+      .help(fmt::format("call it `my_{}`, for example", name));
+}
 
 Trace Interpreter::trace_objective(const ast::FnDecl& objective, const Value& model,
                                    const std::vector<FieldSpec>& fields, std::int64_t micro_batch, bool training,
@@ -58,6 +78,7 @@ Trace Interpreter::trace_objective(const ast::FnDecl& objective, const Value& mo
   for (std::size_t i = 0; record && i < (*record)->fields.size(); ++i) {
     auto& [name, value] = (*record)->fields[i];
     metrics.push_back(name);
+    if (training) check_metric_name(name, value.range);
     if (value.is_poison() || value.is_unbound()) continue;
     if (is_number(value)) value = emit_constant(as_number(value).value_or(0), DType::f32, value.range);
     const auto* tensor = as_tensor(value);

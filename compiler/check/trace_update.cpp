@@ -31,7 +31,7 @@ class UpdateTrace {
               std::vector<StateInfo>& states)
       : in_(in), optimizer_(std::move(optimizer)), range_(range), states_(states) {}
 
-  void record(std::optional<double> clip_norm) {
+  void record(std::optional<double> clip_norm, std::optional<std::uint32_t> weight_metric) {
     const std::string& name = optimizer_->decl->name.text;
     update_ = find_function(*optimizer_->decl, "update");
     if (!is_optimizer(*optimizer_->decl) || !update_) {
@@ -48,6 +48,7 @@ class UpdateTrace {
     }
     if (!declare_states()) return;
     make_inputs();
+    if (weight_metric) divide_by_weight(*weight_metric);
     Value norm = record_norm();
     if (norm.is_poison()) return;
     if (clip_norm) clip(norm, *clip_norm);
@@ -133,6 +134,13 @@ class UpdateTrace {
     step_ = in_.emit_input(InputKind::step, 0, DType::f64, {}, false, range_);
   }
 
+  /// What arrives is the sum over the micro batches of weight * gradient. No weight at all: no gradient either.
+  void divide_by_weight(std::uint32_t metric) {
+    const Value weight = in_.emit_input(InputKind::weight, metric, DType::f32, {}, false, range_);
+    const Value divisor = in_.emit_binary(TraceOp::maximum, weight, {1e-30, range_}, range_);
+    for (Value& gradient : gradients_) gradient = in_.emit_binary(TraceOp::div, gradient, divisor, range_);
+  }
+
   /// sqrt of the sum of squares over all gradients.
   Value record_norm() {
     Value total;
@@ -164,6 +172,12 @@ class UpdateTrace {
     if (!lr) {
       in_.report(diag::Kind::wrong_argument, range_,
                  fmt::format("the optimizer `{}` has no parameter `lr`", optimizer_->decl->name.text));
+      return {};
+    }
+    if (auto number = as_number(*lr); number && !(*number >= 0)) {
+      in_.report(diag::Kind::out_of_range, lr->range.is_none ? range_ : lr->range,
+                 fmt::format("a learning rate is not negative, found {}", *number))
+          .help("for example `lr = 1e-3`");
       return {};
     }
     if (auto number = as_number(*lr)) return in_.emit_constant(*number, DType::f64, range_);
@@ -234,13 +248,13 @@ Value Interpreter::call_update(const std::shared_ptr<ModuleInstance>& optimizer,
 }
 
 Trace Interpreter::trace_update(const Value& optimizer, std::optional<double> clip_norm,
-                                std::vector<StateInfo>& states) {
+                                std::optional<std::uint32_t> weight_metric, std::vector<StateInfo>& states) {
   states.clear();
   recording_ = std::make_unique<Recording>();
   recording_->trace.name = "update";
   recording_->training = true;
   if (const auto* instance = optimizer.as<std::shared_ptr<ModuleInstance>>()) {
-    UpdateTrace(*this, *instance, optimizer.range, states).record(clip_norm);
+    UpdateTrace(*this, *instance, optimizer.range, states).record(clip_norm, weight_metric);
   } else if (!optimizer.is_poison() && !optimizer.is_unbound()) {
     report(diag::Kind::wrong_type, optimizer.range,
            fmt::format("`optimizer` must be an optimizer, found {}", describe(optimizer)))

@@ -18,7 +18,7 @@ struct RunArguments {
   std::int64_t max_steps = 0;
 
   void add_to(CLI::App& command) {
-    command.add_flag("--no-resume", no_resume, "start from the beginning even if there is a checkpoint");
+    command.add_flag("--no-resume", no_resume, "start anew; a checkpoint folder that holds a run already is refused");
     command.add_option("--metrics", metrics, "append one JSON object per log line to this file")->type_name("FILE");
     command.add_option("--max-steps", max_steps, "stop after this step")->check(CLI::NonNegativeNumber);
   }
@@ -60,6 +60,14 @@ void handle(int signal, void (*handler)(int)) {
   sigemptyset(&action.sa_mask);
   action.sa_flags = SA_RESTART;
   sigaction(signal, &action, nullptr);
+}
+
+/// The end of a job and the loss of the terminal. Whoever starts dtjc under nohup wants it to go on.
+void handle_ends() {
+  handle(SIGTERM, on_signal);
+  struct sigaction inherited = {};
+  sigaction(SIGHUP, nullptr, &inherited);
+  if (inherited.sa_handler != SIG_IGN) handle(SIGHUP, on_signal);
 }
 
 int report(const dtj::RunResult& result) {
@@ -112,12 +120,13 @@ int report_unbound(const dtj::Compilation& compilation) {
 }
 
 int run(const JobArguments& job, const RunArguments& arguments) {
-  handle(SIGINT, on_signal);
-  handle(SIGTERM, on_signal);
   const auto compilation = dtj::Compilation::from_file(job.path, dtj::Compilation::Stage::plan, job.options());
   if (!compilation.diagnostics().empty() && !compilation.ok()) return compile_job(compilation);
   if (const int code = report_unbound(compilation); code != exit_ok) return code;
   if (const ExitCode code = compile_job(compilation); code != exit_ok) return code;
+  // Until here there is nothing to save.
+  handle(SIGINT, on_signal);
+  handle_ends();
   return compilation.world_size() == 1 ? run_here(compilation, arguments) : run_ranks(compilation, arguments);
 }
 
@@ -126,7 +135,7 @@ int run(const JobArguments& job, const RunArguments& arguments) {
 int run_as_rank(int argc, char** argv) {
   // A terminal sends its interrupt to every process of the group; ranks wait for the launcher's word.
   handle(SIGINT, SIG_IGN);
-  handle(SIGTERM, on_signal);
+  handle_ends();
   CLI::App app{"one rank of a job", "dtjc"};
   RunArguments arguments;
   arguments.add_to(app);

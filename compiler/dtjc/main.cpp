@@ -1,8 +1,11 @@
+#include <fcntl.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -10,6 +13,18 @@
 #include "commands.hpp"
 
 namespace {
+
+/// Without the three standard streams the next file opened would take their numbers, and messages would end up in it.
+/// What cannot be opened stays closed: there is nobody to tell.
+void open_standard_streams() {
+  for (int fd = 0; fd <= 2; ++fd)
+    if (fcntl(fd, F_GETFD) < 0 && errno == EBADF) (void)!open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY);
+}
+
+/// Messages about failed prints must not fail in turn: standard error may be on a full disk, too.
+void complain(std::string_view text) noexcept {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
 
 /// The command line names a command that does not exist: says which there are.
 bool report_unknown_command(const CLI::App& app, int argc, char** argv) {
@@ -27,15 +42,11 @@ bool report_unknown_command(const CLI::App& app, int argc, char** argv) {
 int finish_output(int code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
   if (errno == EPIPE || errno == EBADF) return code;
-  fmt::print(stderr, "dtjc: cannot write to the standard output: {}\n", std::strerror(errno));
+  complain(fmt::format("dtjc: cannot write to the standard output: {}\n", std::strerror(errno)));
   return code == dtjc::exit_ok ? dtjc::exit_unfit : code;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  if (dtj::process_rank()) return dtjc::run_as_rank(argc, argv);
-
+int run_command(int argc, char** argv) {
   CLI::App app{"dtjc: checks, plans and runs .dtj jobs", "dtjc"};
   app.set_version_flag("--version", std::string(dtj::version()));
   app.require_subcommand(1);
@@ -50,13 +61,22 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // --help and --version arrive here too, with exit code 0.
-    return app.exit(error) == 0 ? dtjc::exit_ok : dtjc::exit_usage;
-  } catch (const std::system_error& error) {  // of a print
-    fmt::print(stderr, "dtjc: {}\n", error.what());
-    return dtjc::exit_unfit;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "dtjc: internal error: {}\n", error.what());
-    return dtjc::exit_internal;
+    if (app.exit(error) != 0) return dtjc::exit_usage;
   }
   return finish_output(code);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  open_standard_streams();
+  try {
+    return dtj::process_rank() ? dtjc::run_as_rank(argc, argv) : run_command(argc, argv);
+  } catch (const std::system_error& error) {  // of a print
+    complain(fmt::format("dtjc: {}\n", error.what()));
+    return dtjc::exit_unfit;
+  } catch (const std::exception& error) {
+    complain(fmt::format("dtjc: internal error: {}\n", error.what()));
+    return dtjc::exit_internal;
+  }
 }

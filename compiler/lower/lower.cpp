@@ -109,6 +109,8 @@ Naming name_input(const check::TraceInput& input, const check::CheckedJob& job, 
       return {ir::Port::step, "step"};
     case check::InputKind::buffer:
       return {ir::Port::buffer, job.buffers.at(input.index).name};
+    case check::InputKind::weight:
+      return {ir::Port::metric, "metric.weight"};
     case check::InputKind::sample:
       return {ir::Port::sample, "sample"};
   }

@@ -16,6 +16,7 @@ struct PassContext {
   std::int64_t dp = 1;                        ///< data-parallel degree
   std::int64_t gradient_accumulation = 1;
   std::int64_t bucket_bytes = 4 << 20;
+  std::optional<std::uint32_t> weight_metric;  ///< JobSpec::weight_metric
   bool accumulate_into = false;   ///< gradients and metrics are added to `gradient` / `metric` inputs
   bool reduce_gradients = false;  ///< this program ends the step's gradients: insert the collectives
 };
@@ -55,8 +56,9 @@ bool layout(ir::Graph& graph, const PassContext& ctx);
 bool canonicalize(ir::Graph& graph, const PassContext& ctx);
 
 /// Reverse mode: the graph's output (metric, 0) is the loss; adds one output (gradient, i) for every input (param, i),
-/// in f32, of loss / (gradient_accumulation * dp), and scales every metric by the same factor. Parameters that do not
-/// reach the loss get zeros. Conventions at kinks: autodiff/vjp.hpp.
+/// in f32, of loss / (gradient_accumulation * dp), and scales every metric by the same factor. With a weight metric the
+/// factor is the weight of the micro batch instead, a constant to the gradient, and the weight itself stays as it is.
+/// Parameters that do not reach the loss get zeros. Conventions at kinks: autodiff/vjp.hpp.
 bool autodiff(ir::Graph& graph, const PassContext& ctx);
 
 /// Uses of stop_gradient read its operand.

@@ -164,6 +164,10 @@ struct JobSpec {
   std::optional<EvalSpec> eval;
   std::optional<CheckpointSpec> checkpoint;
   std::vector<std::string> metrics;  ///< fields of the objective's result; the first is "loss"
+
+  /// The metric "weight", if the objective gives one: every other metric, and the loss, is then a mean of micro batches in
+  /// the proportion of their weights. Without it all micro batches weigh the same.
+  std::optional<std::uint32_t> weight_metric() const;
 };
 
 }  // namespace dtj

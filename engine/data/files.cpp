@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 #include <set>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -25,10 +26,17 @@ tl::unexpected<Error> fail_errno(int error, const std::string& path) {
   return fail(code, fmt::format("cannot read `{}`: {}", path, std::strerror(error)));
 }
 
+std::string_view kind_of(mode_t mode) {
+  if (S_ISFIFO(mode)) return "pipe";
+  if (S_ISSOCK(mode)) return "socket";
+  return "device";
+}
+
 }  // namespace
 
 Result<MappedFile> MappedFile::open(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // A pipe without a writer would make a blocking open wait for ever.
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return fail_errno(errno, path);
   MappedFile file;
   file.path_ = path;
@@ -39,6 +47,11 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
     error = errno;
   } else if (S_ISDIR(info.st_mode)) {
     error = EISDIR;
+  } else if (!S_ISREG(info.st_mode)) {
+    ::close(fd);
+    return fail(
+        ErrorCode::invalid_argument,
+        fmt::format("cannot read `{}`: it is a {}, and data is read from regular files", path, kind_of(info.st_mode)));
   } else {
     file.size_ = static_cast<std::size_t>(info.st_size);
     if (file.size_ != 0) {

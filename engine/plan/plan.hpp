@@ -141,7 +141,8 @@ struct Program {
 struct Ports {
   std::vector<BufferId> train_batch;           ///< one per DataSpec::fields of train_data
   std::vector<BufferId> eval_batch;            ///< likewise for eval_data
-  std::vector<BufferId> train_metrics;         ///< f32[], means over the global batch, per JobSpec::metrics
+  std::vector<BufferId> train_metrics;         ///< f32[], per JobSpec::metrics: means over the global batch; with a
+                                               ///< weight metric, sums of weight times value over the micro batches
   std::vector<BufferId> eval_metrics;          ///< f32[], means over this rank's micro batch without its padded samples
   std::optional<BufferId> step;                ///< f64[], written by the trainer before `update`: 0 for the first step
   std::optional<BufferId> learning_rate;       ///< f32[], written by `update`

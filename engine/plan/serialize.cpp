@@ -3,9 +3,11 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -260,18 +262,38 @@ Result<ExecutionPlan> load(std::string_view bytes) {
   return plan;
 }
 
-Status save_file(const ExecutionPlan& plan, const std::string& path) {
-  const std::string bytes = save(plan);
-  const std::string temporary = fmt::format("{}.{}.tmp", path, ::getpid());
-  std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
+namespace {
+
+Status fail_write(const std::string& path, const std::string& reason) {
+  return fail(ErrorCode::unavailable, fmt::format("cannot write the plan `{}`: {}", path, reason));
+}
+
+/// The error number; 0: written.
+int write_whole(const std::string& bytes, const std::string& path) {
+  errno = 0;
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
   out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   out.close();
-  if (!out || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    const std::string reason = std::strerror(errno);
-    std::remove(temporary.c_str());
-    return fail(ErrorCode::unavailable, fmt::format("cannot write the plan `{}`: {}", path, reason));
-  }
-  return {};
+  return out ? 0 : (errno != 0 ? errno : EIO);
+}
+
+}  // namespace
+
+Status save_file(const ExecutionPlan& plan, const std::string& path) {
+  // A link is followed, so that it goes on pointing to the plan; a device or a pipe must not be replaced by a file.
+  std::error_code error;
+  const auto followed = std::filesystem::weakly_canonical(path, error);
+  const std::string target = error ? path : followed.string();
+  const auto type = std::filesystem::status(target, error).type();
+  if (type == std::filesystem::file_type::directory) return fail_write(path, "it is a folder");
+  if (type != std::filesystem::file_type::regular && type != std::filesystem::file_type::not_found)
+    return fail_write(path, "it is no regular file");
+  const std::string temporary = fmt::format("{}.{}.tmp", target, ::getpid());
+  int reason = write_whole(save(plan), temporary);
+  if (reason == 0 && std::rename(temporary.c_str(), target.c_str()) != 0) reason = errno;
+  if (reason == 0) return {};
+  std::remove(temporary.c_str());
+  return fail_write(path, std::strerror(reason));
 }
 
 Result<ExecutionPlan> load_file(const std::string& path) {

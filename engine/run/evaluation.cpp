@@ -9,21 +9,34 @@
 namespace dtj::run {
 namespace {
 
-// Sums over this rank's samples, and their number last.
-Result<std::vector<double>> sum_metrics(Session& session) {
+/// Over this rank's micro batches.
+struct Sums {
+  explicit Sums(std::size_t num_metrics) : values(num_metrics + 2) {}
+  double& weight() { return values[values.size() - 2]; }
+  double& num_samples() { return values.back(); }
+
+  std::vector<double> values;  ///< of weight times metric, then of the weights and of the samples
+};
+
+Result<Sums> sum_metrics(Session& session) {
   const std::vector<plan::BufferId>& ports = session.plan.ports.eval_metrics;
-  std::vector<double> sums(ports.size() + 1);
+  const auto weight_metric = session.job().weight_metric();
+  const auto read = [&](plan::BufferId port) {
+    float value = 0;
+    std::memcpy(&value, session.executor->data(port), sizeof value);
+    return static_cast<double>(value);
+  };
+  Sums sums(ports.size());
   const std::int64_t num_micro = session.num_eval_steps * session.eval.sampler->num_micro_batches();
   for (std::int64_t i = 0; i < num_micro; ++i) {
     DTJ_TRY_ASSIGN(const std::int64_t num_valid, feed_micro_batch(session.eval));
     if (num_valid == 0) continue;
     DTJ_TRY(session.executor->run(session.plan.evaluate));
-    for (std::size_t m = 0; m < ports.size(); ++m) {
-      float mean = 0;
-      std::memcpy(&mean, session.executor->data(ports[m]), sizeof mean);
-      sums[m] += static_cast<double>(mean) * static_cast<double>(num_valid);
-    }
-    sums.back() += static_cast<double>(num_valid);
+    const double weight = weight_metric ? read(ports[*weight_metric]) : static_cast<double>(num_valid);
+    for (std::size_t m = 0; m < ports.size(); ++m)
+      sums.values[m] += m == weight_metric ? weight : read(ports[m]) * weight;
+    sums.weight() += weight;
+    sums.num_samples() += static_cast<double>(num_valid);
   }
   session.eval.loader->seek(0);  // reads ahead for the next evaluation, which takes the same samples
   return sums;
@@ -52,15 +65,17 @@ Status write_record(Session& session, const EvalReport& report) {
 
 Result<EvalReport> evaluate(Session& session) {
   session.enter("eval");
-  DTJ_TRY_ASSIGN(std::vector<double> sums, sum_metrics(session));
-  DTJ_TRY(session.peers.communicator().all_reduce(sums.data(), static_cast<std::int64_t>(sums.size()), DType::f64));
+  DTJ_TRY_ASSIGN(Sums sums, sum_metrics(session));
+  DTJ_TRY(session.peers.communicator().all_reduce(sums.values.data(), static_cast<std::int64_t>(sums.values.size()),
+                                                  DType::f64));
+  const auto weight_metric = session.job().weight_metric();
   const EvalSpec& spec = *session.job().eval;
   EvalReport report;
   report.step = session.step;
-  report.num_samples = static_cast<std::int64_t>(sums.back());
+  report.num_samples = static_cast<std::int64_t>(sums.num_samples());
   for (std::size_t m = 0; m < session.job().metrics.size(); ++m) {
     const std::string& name = session.job().metrics[m];
-    const double value = sums[m] / sums.back();
+    const double value = sums.values[m] / (m == weight_metric ? 1.0 : std::max(sums.weight(), 1e-30));
     const bool is_goal = spec.goal && spec.goal->metric == name;
     if (is_goal) report.goal_met = is_met(*spec.goal, value);
     const bool is_wanted =

@@ -138,9 +138,12 @@ class Loop {
   /// Before the update, so that the parameters stay as they were when the loss is not finite.
   std::optional<std::string> read_metrics() {
     std::optional<std::string> divergence;
+    const auto weight_metric = session_.job().weight_metric();
+    const auto& ports = session_.plan.ports.train_metrics;
+    const double weight = weight_metric ? std::max(read_scalar(ports[*weight_metric]), 1e-30) : 1.0;
     for (std::size_t i = 0; i < session_.job().metrics.size(); ++i) {
       const std::string& name = session_.job().metrics[i];
-      const double value = read_scalar(session_.plan.ports.train_metrics[i]);
+      const double value = read_scalar(ports[i]) / (i == weight_metric ? 1.0 : weight);
       session_.last_metrics[name] = value;
       if (!std::isfinite(value) && !divergence) divergence = describe_divergence(name, value);
     }

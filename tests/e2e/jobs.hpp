@@ -28,11 +28,12 @@ struct MlpJob {
   std::string compute = "f32";
   std::string extra_train;  ///< more settings of the train section
   bool with_eval = true;
+  std::string objective = "{loss = cross_entropy(logits, batch.label), acc = accuracy(logits, batch.label)}";
 };
 
 inline std::string mlp_job(const MlpJob& job) {
   return fmt::format(R"(dtj 1;
-import std.nn.{{Linear, relu, cross_entropy, accuracy}};
+import std.nn.{{Linear, relu, cross_entropy, accuracy, num_targets}};
 import std.optim.{{AdamW, warmup_cosine}};
 import std.data.{{idx_images}};
 bind <data>: path.dir "images";
@@ -63,7 +64,7 @@ job tiny_mlp {{
   }}
   fn objective(m, batch) {{
     let logits = m(batch.image);
-    {{loss = cross_entropy(logits, batch.label), acc = accuracy(logits, batch.label)}}
+    {objective}
   }}
   optimizer = AdamW(lr = warmup_cosine(peak = {lr}, warmup = 5, total = {steps}), weight_decay = 0.05);
   train {{ stop = {steps}step; grad_clip = norm(1.0); log_every = 1step; {extra_train} }}
@@ -75,7 +76,7 @@ job tiny_mlp {{
                      fmt::arg("global_batch", job.global_batch),
                      fmt::arg("micro", job.micro_batch == 0 ? "" : fmt::format("micro_batch = {}sample;", job.micro_batch)),
                      fmt::arg("lr", fmt::format("{:e}", job.peak_lr)), fmt::arg("steps", job.steps),
-                     fmt::arg("extra_train", job.extra_train), fmt::arg("every", job.checkpoint_every),
+                     fmt::arg("extra_train", job.extra_train), fmt::arg("objective", job.objective), fmt::arg("every", job.checkpoint_every),
                      fmt::arg("eval", job.with_eval ? fmt::format("eval {{ on = test; every = {}step; metrics = [\"loss\", \"acc\"]; "
                                                                   "goal = acc >= 0.9; }}",
                                                                   job.steps)

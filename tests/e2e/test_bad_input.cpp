@@ -75,6 +75,56 @@ TEST_CASE("bad input: output that cannot be written is not lost in silence", "[e
   }
 }
 
+TEST_CASE("bad input: closed standard streams are no crash", "[e2e]") {
+  TempDir dir;
+  const std::string path = dir.write("job.dtj", mlp_job({}));
+  const std::string broken = dir.write("broken.dtj", "dtj 1; job");
+  for (const std::string closing : {"2>&-", ">&- 2>&-", "<&- >&- 2>&-", "2>/dev/full"}) {
+    INFO(closing);
+    const auto run = [&](const std::string& file) {
+      return Process({"sh", "-c", std::string(DTJ_DTJC) + " check " + file + " " + closing}, dir.file("closed")).finish();
+    };
+    const ProcessResult good = run(path);
+    CHECK(good.signal == 0);
+    CHECK((good.exit_code == 0 || good.exit_code == 4));
+    CHECK(run(broken).exit_code == 1);
+  }
+}
+
+TEST_CASE("bad input: data that is no regular file is refused, not waited for", "[e2e]") {
+  for (const int ranks : {1, 2}) {
+    GptJob job;
+    job.ranks = ranks;
+    Workspace space(job);
+    space.data = space.dir.file("pipe");
+    REQUIRE(mkfifo(space.data.c_str(), 0600) == 0);
+    check_says(space.run(), 4, {"pipe", "regular file"});
+  }
+}
+
+TEST_CASE("bad input: a label outside the model's classes ends the run", "[e2e]") {
+  for (const int ranks : {1, 2}) {
+    MlpJob job;
+    job.ranks = ranks;
+    Workspace space(job);
+    std::string text = mlp_job(job);
+    replace(text, "Mlp(classes = 4)", "Mlp(classes = 3)");
+    space.dir.write("job.dtj", text);
+    check_says(space.run(), 4, {"index 3", "outside [0, 3)"});
+    CHECK_FALSE(std::filesystem::exists(space.out + "/step-00000010"));
+  }
+}
+
+TEST_CASE("bad input: a plan is not written over a device or a folder", "[e2e]") {
+  TempDir dir;
+  const std::string path = dir.write("job.dtj", mlp_job({}));
+  const std::string pipe = dir.file("pipe");
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  for (const std::string& target : {pipe, dir.path().string()})
+    check_says(run_dtjc(dir, {"plan", path, "--bind", "data=x", "--bind", "out=y", "-o", target}), 4, {target});
+  CHECK(std::filesystem::is_fifo(pipe));
+}
+
 TEST_CASE("bad input: a device that this build lacks is refused, not replaced", "[e2e]") {
   for (const int ranks : {1, 2}) {
     MlpJob job;

@@ -78,14 +78,14 @@ TEST_CASE("resume: a GPT killed anywhere ends with the bits of one that never st
 }
 
 TEST_CASE("resume: a polite stop saves first and exits with 75", "[e2e][resume]") {
-  for (const int ranks : {1, 2}) {
+  for (const auto& [ranks, signal] : {std::pair(1, SIGTERM), {2, SIGTERM}, {2, SIGHUP}}) {
     Workspace undisturbed(resumable_mlp(ranks));
     REQUIRE(undisturbed.run().exit_code == 0);
     Workspace space(resumable_mlp(ranks));
     {
       Process process(space.run_command(), space.dir.file("stopped"));
       REQUIRE(process.wait_until([&] { return size_of(space.metrics) > 20'000; }, std::chrono::seconds(60)));
-      process.kill(SIGTERM);
+      process.kill(signal);
       const ProcessResult result = process.finish(std::chrono::seconds(30));
       INFO(result.err);
       CHECK(result.exit_code == 75);

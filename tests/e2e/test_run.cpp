@@ -20,12 +20,12 @@ TEST_CASE("run: a job trains to its goal on one and two ranks", "[e2e]") {
   }
 }
 
-TEST_CASE("run: ranks and accumulation split the same batch", "[e2e]") {
-  // 50 steps with a global batch of 16: alone, in 4 micro batches, and on two ranks with half of it each.
-  MlpJob alone;
+namespace {
+
+/// 50 steps with a global batch of 16: alone, in 4 micro batches, and on two ranks with half of it each.
+void check_split(MlpJob alone) {
   alone.steps = 50;
   alone.checkpoint_every = 50;
-  alone.with_eval = false;
   MlpJob accumulated = alone;
   accumulated.micro_batch = 4;
   MlpJob two_ranks = alone;
@@ -49,6 +49,22 @@ TEST_CASE("run: ranks and accumulation split the same batch", "[e2e]") {
       CHECK(std::abs(std::stod(loss) - want) <= 1e-5 * std::abs(want));
     }
   }
+}
+
+}  // namespace
+
+TEST_CASE("run: ranks and accumulation split the same batch", "[e2e]") {
+  MlpJob job;
+  job.with_eval = false;
+  check_split(job);
+}
+
+TEST_CASE("run: with a weight, targets that are left out do not make the split matter", "[e2e]") {
+  MlpJob job;
+  job.objective =
+      "{loss = cross_entropy(logits, batch.label, ignore = 2), weight = num_targets(batch.label, ignore = 2), "
+      "acc = accuracy(logits, batch.label, ignore = 2)}";
+  check_split(job);
 }
 
 TEST_CASE("run: threads do not change a bit", "[e2e]") {

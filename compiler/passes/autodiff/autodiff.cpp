@@ -27,9 +27,10 @@ class Differentiator {
     mark_active();
   }
 
-  void run(ValueId loss, double seed) {
+  /// `seed` is the gradient of the loss.
+  void run(ValueId loss, ValueId seed) {
     if (!active_[loss.value]) return;
-    sums_[loss.value] = build_.constant(graph_.type(loss), seed);
+    sums_[loss.value] = seed;
     for (std::size_t i = num_forward_; i-- > 0;) visit(i);
   }
 
@@ -91,26 +92,31 @@ class Differentiator {
 }  // namespace
 
 bool autodiff(ir::Graph& graph, const PassContext& ctx) {
-  const double scale = 1.0 / static_cast<double>(ctx.gradient_accumulation * ctx.dp);
   GraphCopy copy(graph);
   for (const ir::Node& node : graph.nodes()) copy.copy_node(node);
   ir::Graph& out = copy.graph();
   ir::Builder build(out);
 
-  std::optional<ValueId> loss;
+  std::optional<ValueId> loss, weight;
+  for (const ir::Output& output : graph.outputs()) {
+    if (output.port != ir::Port::metric) continue;
+    if (output.index == 0) loss = copy.at(output.value);
+    if (output.index == ctx.weight_metric) weight = copy.at(output.value);
+  }
+  const double share = 1.0 / static_cast<double>(ctx.gradient_accumulation * ctx.dp);
+  const ValueId scale = weight ? *weight : build.constant({DType::f32, {}}, share);
   for (const ir::Output& output : graph.outputs()) {
     ValueId value = copy.at(output.value);
-    if (output.port == ir::Port::metric) {
-      if (output.index == 0) loss = value;
+    if (output.port == ir::Port::metric && value != weight) {
       if (const auto producer = out.value(value).producer) build.at(out.node(*producer).range);
-      value = build.binary(Op::mul, value, build.constant(out.type(value), scale));
+      value = build.binary(Op::mul, value, build.cast(scale, out.type(value).dtype));
     }
     out.add_output(value, output.port, output.index, output.name);
   }
   Expects(loss.has_value() && is_float(out.type(*loss).dtype) && out.type(*loss).shape.empty());
 
   Differentiator differentiator(out);
-  differentiator.run(*loss, scale);
+  differentiator.run(*loss, build.cast(scale, out.type(*loss).dtype));
   const std::vector<ir::Input> inputs = out.inputs();
   for (const ir::Input& input : inputs) {
     if (input.port != ir::Port::param) continue;

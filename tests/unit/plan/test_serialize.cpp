@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 
 #include "engine/plan/print.hpp"
@@ -82,6 +83,10 @@ TEST_CASE("load_file: errors name the file", "[unit][plan]") {
   const auto unwritable = plan::save_file(test::sample_plan(), dir.file("no/folder/x.plan"));
   REQUIRE_FALSE(unwritable);
   CHECK(unwritable.error().code == ErrorCode::unavailable);
+  CHECK_FALSE(plan::save_file(test::sample_plan(), dir.path().string()));
+  std::filesystem::create_symlink("good.plan", dir.file("link.plan"));
+  REQUIRE(plan::save_file(test::sample_plan(), dir.file("link.plan")));
+  CHECK(std::filesystem::is_symlink(dir.file("link.plan")));
 }
 
 TEST_CASE("compute_hash: what decides no number does not enter", "[unit][plan]") {
