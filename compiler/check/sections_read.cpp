@@ -42,7 +42,12 @@ diag::Diagnostic& report_type(const KeySchema& key, const Value& value, diag::Si
       .help(fmt::format("for example `{} = {}`", key.name, key.example));
 }
 
-Value check_minimum(const KeySchema& key, Value value, double number, diag::Sink& sink) {
+Value check_bounds(const KeySchema& key, Value value, double number, diag::Sink& sink) {
+  if (key.maximum && number > *key.maximum) {
+    sink.report({diag::Kind::out_of_range, value.range, fmt::format("`{}` must be at most {}, found {}", key.name, spell(*key.maximum), spell(number))})
+        .help(fmt::format("nearest valid: `{} = {}`", key.name, spell(*key.maximum)));
+    return poison(value.range);
+  }
   if (!key.minimum || number >= *key.minimum) return value;
   sink.report({diag::Kind::out_of_range, value.range, fmt::format("`{}` must be at least {}, found {}", key.name, spell(*key.minimum), spell(number))})
       .help(fmt::format("nearest valid: `{} = {}`", key.name, spell(*key.minimum)));
@@ -50,7 +55,7 @@ Value check_minimum(const KeySchema& key, Value value, double number, diag::Sink
 }
 
 Value read_integer_value(const KeySchema& key, Value value, diag::Sink& sink) {
-  if (const auto* integer = value.as<std::int64_t>()) return check_minimum(key, value, static_cast<double>(*integer), sink);
+  if (const auto* integer = value.as<std::int64_t>()) return check_bounds(key, value, static_cast<double>(*integer), sink);
   if (const auto* quantity = value.as<Quantity>()) {
     sink.report({diag::Kind::wrong_unit, value.range, fmt::format("`{}` takes a plain integer, found {}", key.name, describe(quantity->kind))})
         .help(fmt::format("write `{} = {}`", key.name, spell(quantity->amount)));
@@ -70,7 +75,7 @@ Value read_number_value(const KeySchema& key, Value value, diag::Sink& sink) {
   if (const auto* integer = value.as<std::int64_t>()) value.data = static_cast<double>(*integer);
   if (const auto* real = value.as<double>()) {
     const double number = *real;
-    return check_minimum(key, std::move(value), number, sink);
+    return check_bounds(key, std::move(value), number, sink);
   }
   report_type(key, value, sink);
   return poison(value.range);
@@ -108,22 +113,6 @@ Value check_word(const KeySchema& key, const std::string& word, source::Range ra
   return poison(range);
 }
 
-void check_word_arguments(const KeySchema& key, const ast::Call& call, const std::string& word, const ReadContext& context) {
-  const std::vector<std::string> known(key.arguments.begin(), key.arguments.end());
-  for (const ast::Arg& arg : call.args) {
-    const bool is_known = arg.name && std::find(known.begin(), known.end(), arg.name->text) != known.end();
-    if (is_known) {
-      context.evaluator->evaluate(*arg.value, context.scope);
-      continue;
-    }
-    const source::Range range = arg.name ? arg.name->range : arg.value->range;
-    auto& report = context.sink->report({diag::Kind::unknown_key, range,
-                                         arg.name ? fmt::format("`{}` takes no argument `{}`", word, arg.name->text)
-                                                  : fmt::format("the arguments of `{}` are written with their names", word)});
-    suggest(report, arg.name ? arg.name->text : "", known);
-  }
-}
-
 /// A plain name is data here, so it is read from the tree: nothing of this name need be declared.
 Value read_word(const ast::Expr& expr, const KeySchema& key, const ReadContext& context) {
   if (const auto* name = std::get_if<ast::NameRef>(&expr.node)) return check_word(key, name->name, expr.range, *context.sink);
@@ -132,7 +121,6 @@ Value read_word(const ast::Expr& expr, const KeySchema& key, const ReadContext& 
   if (const auto* call = std::get_if<ast::Call>(&expr.node); call != nullptr && !key.arguments.empty())
     if (const auto* callee = std::get_if<ast::NameRef>(&call->callee->node)) {
       Value word = check_word(key, callee->name, call->callee->range, *context.sink);
-      if (!word.is_poison()) check_word_arguments(key, *call, callee->name, context);
       word.range = expr.range;
       return word;
     }
@@ -194,7 +182,7 @@ Value read_evaluated(const ast::Expr& expr, const KeySchema& key, const ReadCont
 
 bool is_home_path(std::string_view text) {
   const auto starts = [&](std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; };
-  return starts("/home/") || starts("/Users/") || text == "~" || starts("~/");
+  return starts("/home/") || starts("/Users/") || starts("/root/") || starts("$HOME") || starts("${HOME}") || text == "~" || starts("~/");
 }
 
 }  // namespace
@@ -213,9 +201,49 @@ void warn_of_home_paths(const ast::Expr& expr, diag::Sink& sink) {
   }
 }
 
+std::vector<Entry> read_arguments(const ast::Setting& setting, const KeySchema& key, const ReadContext& context) {
+  std::vector<Entry> entries;
+  const auto* call = setting.value ? std::get_if<ast::Call>(&setting.value->node) : nullptr;
+  const auto* callee = call != nullptr && call->callee ? std::get_if<ast::NameRef>(&call->callee->node) : nullptr;
+  const bool is_word = callee != nullptr && std::find(key.words.begin(), key.words.end(), callee->name) != key.words.end();
+  if (key.type != KeyType::word || !is_word) return entries;
+  std::vector<std::string> known;
+  for (const KeySchema& each : key.arguments)
+    if (each.of_word.empty() || each.of_word == callee->name) known.emplace_back(each.name);
+  for (const ast::Arg& arg : call->args) {
+    const bool is_known = arg.name && std::find(known.begin(), known.end(), arg.name->text) != known.end();
+    if (!is_known) {
+      auto& report = context.sink->report({diag::Kind::unknown_key, arg.name ? arg.name->range : arg.value->range,
+                                           arg.name ? fmt::format("`{}` takes no argument `{}`", callee->name, arg.name->text)
+                                                    : fmt::format("the arguments of `{}` are written with their names", callee->name)});
+      if (known.empty())
+        report.help(fmt::format("write `{} = {}`", key.name, callee->name));
+      else
+        suggest(report, arg.name ? arg.name->text : "", known);
+      continue;
+    }
+    const auto schema = std::find_if(key.arguments.begin(), key.arguments.end(), [&](const KeySchema& each) {
+      return each.name == arg.name->text && (each.of_word.empty() || each.of_word == callee->name);
+    });
+    const auto earlier = std::find_if(entries.begin(), entries.end(), [&](const Entry& each) { return each.key == &*schema; });
+    if (earlier != entries.end()) {
+      context.sink->report({diag::Kind::duplicate_key, arg.name->range, fmt::format("`{}` is given twice", arg.name->text)})
+          .label(earlier->value.range, "given here first")
+          .help("keep one of the two");
+      continue;
+    }
+    Value value = read_value(*arg.value, *schema, context);
+    value.range = source::join(arg.name->range, arg.value->range);
+    entries.push_back({&setting, &*schema, std::move(value), {}, {}, context.scope});
+  }
+  return entries;
+}
+
 Value read_entry(const ast::Setting& setting, const KeySchema& key, const ReadContext& context) {
-  if (!setting.value) return poison(setting.range);
-  const ast::Expr& expr = *setting.value;
+  return setting.value ? read_value(*setting.value, key, context) : poison(setting.range);
+}
+
+Value read_value(const ast::Expr& expr, const KeySchema& key, const ReadContext& context) {
   if (key.is_path) warn_of_home_paths(expr, *context.sink);
   switch (key.type) {
     case KeyType::word: return read_word(expr, key, context);
