@@ -7,6 +7,7 @@
 #include "compiler/lower/lower.hpp"
 #include "compiler/parse/parse.hpp"
 #include "compiler/passes/passes.hpp"
+#include "compiler/site/site.hpp"
 
 namespace dtj {
 namespace {
@@ -25,6 +26,16 @@ std::optional<source::FileId> load(const CompileRequest& request, Compiled& comp
   if (file) return *file;
   compiled.sink.report({diag::Kind::cannot_read_file, {}, file.error().to_string()});
   return std::nullopt;
+}
+
+check::CheckOptions with_site_values(const CompileRequest& request, Compiled& compiled) {
+  check::CheckOptions options = request.check;
+  if (request.site_profile.empty()) return options;
+  const auto profile = site::read_profile(request.site_profile, request.site, *compiled.sources, compiled.sink);
+  if (!profile) return options;
+  site::warn_of_tracked_profile(*profile, compiled.sink);
+  for (const auto& [name, value] : profile->bind) options.site_values[name] = {value.text, value.place};
+  return options;
 }
 
 void print_lowered(const CompileRequest& request, const lower::LoweredJob& lowered) {
@@ -127,8 +138,10 @@ Result<Compiled> compile(const CompileRequest& request) {
 
   // check: does it make sense? Also after syntax errors, so that one run finds all mistakes.
   if (!compiled.file) return compiled;
-  compiled.job = check::check(*compiled.file, *compiled.sources, request.check, compiled.sink);
+  const check::CheckOptions options = with_site_values(request, compiled);
+  compiled.job = check::check(*compiled.file, *compiled.sources, options, compiled.sink, &compiled.placeholders);
   if (!compiled.job || compiled.sink.has_errors() || request.until == CompileStage::check) return compiled;
+  if (!compiled.job->has_plan) return compiled;
 
   // lower: what is computed?
   const auto lowered = lower::lower(*compiled.job);

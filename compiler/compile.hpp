@@ -24,6 +24,8 @@ struct CompileRequest {
   std::string path;                 ///< of the job file; its name in messages when `text` is given
   std::optional<std::string> text;  ///< none = read `path`
   check::CheckOptions check;
+  std::string site_profile;  ///< "" = none
+  std::string site;          ///< one of the profile's sites; "" = its default
   CompileStage until = CompileStage::plan;
   std::string print_after;  ///< "" = nothing, "all", "lower", or the name of a pass: the IR goes to `on_print`
   std::string stop_after;   ///< "lower" or the name of a pass; no plan is made then
@@ -44,6 +46,7 @@ struct Compiled {
   diag::Sink sink;
   std::unique_ptr<ast::File> file;
   std::optional<check::CheckedJob> job;
+  std::vector<check::PlaceholderInfo> placeholders;  ///< of the job, also when it could not be elaborated
   CompiledGraphs graphs;
   std::optional<plan::ExecutionPlan> plan;
 };

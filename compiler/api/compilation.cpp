@@ -65,6 +65,13 @@ bool has_reached(const Compiled& compiled, const CompileRequest& request) {
 
 }  // namespace
 
+std::optional<std::string> Compilation::Impl::obstacle() const {
+  for (const check::PlaceholderInfo& info : compiled.placeholders)
+    if (!info.value) return fmt::format("the placeholder <{}> has no value", info.name);
+  if (compiled.job && !compiled.job->limits.empty()) return "the job cannot run yet: " + compiled.job->limits.front();
+  return std::nullopt;
+}
+
 Compilation::Compilation(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Compilation::Compilation(Compilation&&) noexcept = default;
 Compilation& Compilation::operator=(Compilation&&) noexcept = default;
@@ -77,6 +84,9 @@ std::unique_ptr<Compilation::Impl> Compilation::compile(std::string path, std::o
   request.text = std::move(text);
   request.check.bindings = options.bindings;
   if (!options.job.empty()) request.check.job = options.job;
+  request.check.import_folders = options.import_dirs;
+  request.site_profile = options.site_profile;
+  request.site = options.site;
   request.until = compile_stage(until);
   request.print_after = options.print_after;
   request.stop_after = options.stop_after;
@@ -134,11 +144,14 @@ std::string Compilation::render_json() const {
 
 std::vector<PlaceholderState> Compilation::placeholders() const {
   std::vector<PlaceholderState> states;
-  if (!impl_->compiled.job) return states;
-  for (const check::PlaceholderInfo& info : impl_->compiled.job->placeholders) {
+  for (const check::PlaceholderInfo& info : impl_->compiled.placeholders) {
     states.push_back({info.name, info.type, info.help, info.value});
   }
   return states;
+}
+
+std::vector<std::string> Compilation::limits() const {
+  return impl_->compiled.job ? impl_->compiled.job->limits : std::vector<std::string>();
 }
 
 std::string Compilation::plan_text() const { return impl_->plan() ? plan::summary_text(*impl_->plan()) : std::string(); }
@@ -153,6 +166,7 @@ std::int64_t Compilation::world_size() const {
 
 std::optional<Failure> Compilation::save_plan(const std::string& path) const {
   if (!impl_->plan()) return Failure{"invalid_argument", "the job has no plan: compile it to Stage::plan without errors"};
+  if (const auto obstacle = impl_->obstacle()) return Failure{"invalid_argument", "the plan would not run: " + *obstacle};
   const auto saved = plan::save_file(*impl_->plan(), path);
   if (saved) return std::nullopt;
   return Failure{std::string(to_string(saved.error().code)), saved.error().to_string()};

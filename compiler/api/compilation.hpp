@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "compiler/compile.hpp"
@@ -17,6 +18,8 @@ struct Compilation::Impl {
   /// A failure that is no mistake in the job: an unknown pass name, a bug of ours.
   std::optional<Error> failure;
 
+  /// Why a job without mistakes must not run: placeholders without a value, settings that are not carried out.
+  std::optional<std::string> obstacle() const;
   const std::optional<plan::ExecutionPlan>& plan() const { return compiled.plan; }
 };
 

@@ -153,6 +153,7 @@ RunResult run_job(const Compilation& compilation, const RunOptions& options, con
                    fmt::format("the job has {} ranks: start it with launch_job", plan->job.launch.world_size()), {}});
   }
   if (auto reason = why_not_here(plan->job.launch)) return failed({ErrorCode::unavailable, *std::move(reason), {}});
+  if (const auto obstacle = compilation.impl().obstacle()) return failed({ErrorCode::unavailable, *obstacle, {}});
   auto device = device::make_host_device(device_options(plan->job, {}));
   if (!device) return failed(device.error());
   const auto communicator = comm::make_self_communicator();
@@ -185,6 +186,7 @@ LaunchResult launch_job(const Compilation& compilation, const LaunchOptions& opt
   if (!plan) return {RunOutcome::bad_input, "the job has no plan: compile it to Stage::plan without errors"};
   if (options.rank_command.empty()) return {RunOutcome::bad_input, "`rank_command` is empty: name a program that calls run_rank"};
   if (auto reason = why_not_here(plan->job.launch)) return {RunOutcome::environment_unfit, *std::move(reason)};
+  if (const auto obstacle = compilation.impl().obstacle()) return {RunOutcome::environment_unfit, *obstacle};
   auto run_dir = api::make_run_dir(options.run_dir);
   if (!run_dir) return {RunOutcome::environment_unfit, run_dir.error().to_string()};
   const api::RemoveOnExit cleanup{options.run_dir.empty() ? *run_dir : std::string()};

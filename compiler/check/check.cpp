@@ -10,11 +10,13 @@
 #include <vector>
 
 #include "compiler/check/contract.hpp"
+#include "compiler/check/contract_values.hpp"
 #include "compiler/check/evaluator.hpp"
 #include "compiler/check/import_files.hpp"
 #include "compiler/check/inherit.hpp"
 #include "compiler/check/job_draft.hpp"
 #include "compiler/check/placeholders.hpp"
+#include "compiler/check/policy.hpp"
 #include "compiler/check/sections.hpp"
 
 namespace dtj::check {
@@ -53,24 +55,65 @@ bool is_optimizer(const ModuleInstance& instance) {
 /// One job on its way to a CheckedJob.
 class JobChecker {
  public:
-  JobChecker(const MergedJob& job, Evaluator& evaluator, std::shared_ptr<Scope> scope, diag::Sink& sink)
-      : merged_(job), job_(*job.job), evaluator_(evaluator), scope_(std::move(scope)), sink_(sink) {}
+  JobChecker(const MergedJob& job, const Placeholders& placeholders, Evaluator& evaluator, std::shared_ptr<Scope> scope, diag::Sink& sink)
+      : merged_(job), job_(*job.job), placeholders_(placeholders), evaluator_(evaluator), scope_(std::move(scope)), sink_(sink) {}
 
   /// None: mistakes, or numbers that are unbound.
   std::optional<CheckedJob> run() {
     const ReadContext context{&evaluator_, scope_, &sink_};
-    const JobSections sections = read_sections(merged_, context);
+    JobSections sections = read_sections(merged_, context);
+    stand_ins_ = find_contract_values(merged_, sections, placeholders_, context);
+    if (!stand_ins_.empty()) {
+      std::map<std::string, Value> values;
+      for (const auto& [name, number] : stand_ins_) values[name].data = number;
+      evaluator_.rebind(std::move(values));
+      sections = read_sections(merged_, context);
+    }
     draft_ = draft_job(job_, sections, context);
     check_contract();
+    check_policy(sections, context);
     evaluator_.set_precision(draft_.precision.spec);
     evaluator_.set_num_ranks(mesh_.dp);
     elaborate(sections);
+    const StateKinds kinds{!checked_.buffers.empty(), read_text(sections.section("precision"), "loss_scaler").value != "none"};
+    if (draft_.checkpoint) check_save(*draft_.checkpoint, kinds, sink_);
+    check_signal(sections, draft_, state_bytes(), sink_);
+    if (!sink_.has_errors()) note_limits(sections);
     if (!is_complete_ || sink_.has_errors()) return std::nullopt;
     fill_spec();
     return std::move(checked_);
   }
 
+  /// The unbound integers that have a stand-in.
+  const std::map<std::string, std::int64_t>& stand_ins() const { return stand_ins_; }
+
  private:
+  void check_policy(const JobSections& sections, const ReadContext& context) {
+    check_hosts(sections, draft_, sink_);
+    const Stated<MeshSpec> mesh{mesh_, {}, is_mesh_known_ ? Presence::known : Presence::unknown};
+    check_reduction(sections, mesh, sink_);
+    check_set_sizes(sections, train_, eval_, sink_);
+    const double scale = check_rate_rule(merged_, sections, mesh, train_, context);
+    evaluator_.set_rate(scale, is_train_batch_known_ ? std::optional(train_->spec) : std::nullopt);
+  }
+
+  /// What cannot run yet is of interest once the job is right.
+  void note_limits(const JobSections& sections) {
+    for (Limit& limit : find_limits(sections, draft_, sink_)) {
+      checked_.has_plan = checked_.has_plan && !limit.changes_plan;
+      checked_.limits.push_back(std::move(limit.text));
+    }
+  }
+
+  /// Of what a checkpoint holds: parameters and optimizer state in f32.
+  std::optional<double> state_bytes() const {
+    if (checked_.params.empty()) return std::nullopt;
+    double elements = 0;
+    for (const ParamInfo& param : checked_.params) elements += static_cast<double>(num_elements(param.type.shape));
+    for (const StateInfo& state : checked_.states) elements += static_cast<double>(num_elements(state.type.shape));
+    return elements * 4;
+  }
+
   void require(bool condition) { is_complete_ = is_complete_ && condition; }
 
   void check_contract() {
@@ -89,8 +132,8 @@ class JobChecker {
       sink_.report({diag::Kind::wrong_transform, *eval_->random_transform, "an evaluation does not change its images at random"})
           .help("leave it out here");
     check_intervals(draft_, is_train_batch_known_ ? train_ : nullptr, sink_);
-    if (draft_.checkpoint) check_save(*draft_.checkpoint, sink_);
     mesh_ = mesh.value;
+    is_mesh_known_ = mesh.is_known();
     require(mesh.is_known() && draft_.launch.world_size.is_known() && draft_.seed.is_known() && draft_.train.stop.is_known());
     require(train_ != nullptr && draft_.precision.compute.is_known());
     if (draft_.checkpoint) require(draft_.checkpoint->every.is_known() && draft_.checkpoint->dir.is_known());
@@ -152,11 +195,11 @@ class JobChecker {
     require(objective != nullptr && has_model);
     if (has_model) checked_.params = evaluator_.params();
     if (has_model) checked_.buffers = evaluator_.buffers();
-    if (draft_.checkpoint && !checked_.buffers.empty()) check_save_of_buffers(*draft_.checkpoint, sink_);
     if (objective != nullptr && has_model && train_ != nullptr) trace_data(*objective, model);
 
     const Value optimizer = evaluate_instance(sections, "optimizer", true);
     require(!optimizer.is_poison());
+    check_schedule_end(optimizer, draft_, is_train_batch_known_ ? train_ : nullptr, sink_);
     if (!has_model || optimizer.is_poison()) return;
     checked_.update = evaluator_.trace_update(optimizer, draft_.train.grad_clip_norm, checked_.spec.weight_metric(), checked_.states);
   }
@@ -213,6 +256,7 @@ class JobChecker {
 
   const MergedJob& merged_;
   const ast::JobDecl& job_;
+  const Placeholders& placeholders_;
   Evaluator& evaluator_;
   std::shared_ptr<Scope> scope_;
   diag::Sink& sink_;
@@ -221,16 +265,11 @@ class JobChecker {
   DataDraft* eval_ = nullptr;
   bool is_train_batch_known_ = false;
   bool is_complete_ = true;
+  bool is_mesh_known_ = false;
+  std::map<std::string, std::int64_t> stand_ins_;  ///< for unbound integers of the contract
   MeshSpec mesh_;
   CheckedJob checked_;
 };
-
-/// An unbound number may stand anywhere in an expression, so a job with one is checked but not elaborated.
-bool has_unbound_number(const std::vector<PlaceholderInfo>& placeholders) {
-  return std::any_of(placeholders.begin(), placeholders.end(), [](const PlaceholderInfo& info) {
-    return !info.value && (info.type == "int" || info.type == "float" || info.type == "port");
-  });
-}
 
 /// A file with its imports, declared: what the check of a job starts from.
 class Unit {
@@ -256,8 +295,10 @@ class Unit {
     for (const JobInFile& each : line) levels.push_back({each.job, evaluator_.scope_of(*each.file)});
     const auto scopes = evaluator_.declare_jobs(levels);
     const MergedJob merged = merge_jobs(line, scopes);
-    JobChecker checker(merged, evaluator_, scopes.front(), sink_);
-    return checker.run();
+    JobChecker checker(merged, placeholders_, evaluator_, scopes.front(), sink_);
+    auto checked = checker.run();
+    for (const auto& [name, number] : checker.stand_ins()) stand_ins_.insert(name);
+    return checked;
   }
 
   /// Those that have a value, and those that the job uses: the others need none.
@@ -266,6 +307,14 @@ class Unit {
     for (const PlaceholderInfo& info : placeholders_.infos)
       if (info.value || is_needed(info, has_job)) needed.push_back(info);
     return needed;
+  }
+
+  /// An unbound number may stand anywhere in an expression, so a job with one that has no stand-in is not elaborated.
+  bool has_unknown_number() const {
+    return std::any_of(placeholders_.infos.begin(), placeholders_.infos.end(), [&](const PlaceholderInfo& info) {
+      const bool is_number = info.type == "int" || info.type == "float" || info.type == "port";
+      return is_number && !info.value && is_needed(info, true) && stand_ins_.count(info.name) == 0;
+    });
   }
 
   void note_unbound_placeholders(bool has_job) {
@@ -296,6 +345,7 @@ class Unit {
   Evaluator evaluator_;
   std::shared_ptr<Scope> scope_;
   std::set<std::string> used_;
+  std::set<std::string> stand_ins_;
 };
 
 }  // namespace
@@ -308,7 +358,7 @@ std::optional<CheckedJob> check(const ast::File& file, source::SourceManager& so
   unit.note_unbound_placeholders(job != nullptr);
   auto needed = unit.needed_placeholders(job != nullptr);
   if (placeholders != nullptr) *placeholders = needed;
-  if (!checked || has_unbound_number(needed)) return std::nullopt;
+  if (!checked || unit.has_unknown_number()) return std::nullopt;
   checked->placeholders = std::move(needed);
   return checked;
 }

@@ -39,6 +39,9 @@ struct CheckOptions {
 struct CheckedJob {
   JobSpec spec;
   std::vector<PlaceholderInfo> placeholders;  ///< without those that have no value and that nothing of the job uses
+  /// Settings that are right and that this edition does not carry out: the job cannot run.
+  std::vector<std::string> limits;
+  bool has_plan = true;  ///< false: a limit would make the plan wrong about memory or numbers
   std::vector<ParamInfo> params;
   std::vector<StateInfo> states;
   std::vector<BufferInfo> buffers;

@@ -29,9 +29,12 @@ DataDraft* find_eval_data(JobDraft& draft, diag::Sink& sink);
 
 /// An evaluation, and a checkpoint, happens before the end; a checkpoint saves what an exact resume needs.
 void check_intervals(const JobDraft& draft, const DataDraft* train, diag::Sink& sink);
-/// `save` of a model that has buffers.
-void check_save_of_buffers(const CheckpointDraft& checkpoint, diag::Sink& sink);
-void check_save(const CheckpointDraft& checkpoint, diag::Sink& sink);
+
+/// State that only some jobs have.
+struct StateKinds {
+  bool has_buffers = false, has_scaler = false;
+};
+void check_save(const CheckpointDraft& checkpoint, const StateKinds& kinds, diag::Sink& sink);
 
 /// The metrics and the goal of the evaluation against those of the objective.
 void check_metrics(const EvalDraft& eval, const std::vector<std::string>& metrics, diag::Sink& sink);

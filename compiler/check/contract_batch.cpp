@@ -7,8 +7,9 @@
 namespace dtj::check {
 namespace {
 
-/// A batch in samples; none: unknown, or reported.
-std::optional<std::int64_t> in_samples(const Stated<Quantity>& batch, std::string_view key, const DataDraft& draft, diag::Sink& sink) {
+/// A batch in samples, of which a right one is a multiple of `multiple`; none: unknown, or reported.
+std::optional<std::int64_t> in_samples(const Stated<Quantity>& batch, std::string_view key, std::int64_t multiple, const DataDraft& draft,
+                                       diag::Sink& sink) {
   if (!batch.is_known()) return std::nullopt;
   const auto amount = static_cast<std::int64_t>(batch.value.amount);
   if (batch.value.kind == UnitKind::sample) return amount;
@@ -21,13 +22,15 @@ std::optional<std::int64_t> in_samples(const Stated<Quantity>& batch, std::strin
   }
   const std::int64_t seq = draft.seq.value;
   if (amount % seq == 0) return amount / seq;
-  const std::int64_t below = amount / seq * seq;
+  const std::int64_t unit = seq * multiple;
+  const std::int64_t below = amount / unit * unit;
   std::string help = "nearest valid: ";
-  if (below > 0) help += fmt::format("`{}tok` or ", spell(below));
+  if (below > 0) help += fmt::format("`{} = {}tok` or ", key, spell(below));
   sink.report({diag::Kind::indivisible_batch, batch.range, fmt::format("`{}` is not a whole number of samples", key)})
       .under(fmt::format("{} / {} tok a sample = {:.4g} samples", spell(amount), spell(seq), static_cast<double>(amount) / static_cast<double>(seq)))
       .label(draft.seq.range, "the tokens of a sample")
-      .help(help + fmt::format("`{}tok`", spell(below + seq)));
+      .help(help + fmt::format("`{} = {}tok`", key, spell(below + unit)))
+      .fix(batch.range, fmt::format("{} = {}tok", key, spell(below > 0 ? below : unit)));
   return std::nullopt;
 }
 
@@ -53,6 +56,7 @@ void report_indivisible(const DataDraft& draft, std::int64_t global, const Divis
   std::string help = "nearest valid: ";
   if (below > 0) help += fmt::format("`global_batch = {}` or ", spell_batch(below, draft));
   report.help(help + fmt::format("`global_batch = {}`", spell_batch(below + divisor.samples, draft)));
+  report.fix(draft.global_batch.range, fmt::format("global_batch = {}", spell_batch(below > 0 ? below : divisor.samples, draft)));
 }
 
 void report_mismatch(const DataDraft& draft, std::int64_t global, std::int64_t micro, std::int64_t accumulation, const Stated<MeshSpec>& mesh,
@@ -65,6 +69,7 @@ void report_mismatch(const DataDraft& draft, std::int64_t global, std::int64_t m
   std::string help = fmt::format("write `global_batch = {}`", spell_batch(product, draft));
   if (global % (micro * mesh.value.dp) == 0) help += fmt::format(", or `gradient_accumulation = {}`", global / (micro * mesh.value.dp));
   report.help(std::move(help));
+  report.fix(draft.global_batch.range, fmt::format("global_batch = {}", spell_batch(product, draft)));
 }
 
 /// The parts of a global batch; none: reported.
@@ -115,10 +120,11 @@ void set_stand_in(DataDraft& draft) {
 
 bool check_batch(DataDraft& draft, const Stated<MeshSpec>& mesh, bool is_for_training, diag::Sink& sink) {
   set_stand_in(draft);
-  const auto global = in_samples(draft.global_batch, "global_batch", draft, sink);
-  const auto micro = draft.micro_batch.is_stated() ? in_samples(draft.micro_batch, "micro_batch", draft, sink) : std::nullopt;
+  const auto micro = draft.micro_batch.is_stated() ? in_samples(draft.micro_batch, "micro_batch", 1, draft, sink) : std::nullopt;
   std::optional<std::int64_t> accumulation;
   if (draft.gradient_accumulation.presence == Presence::known) accumulation = draft.gradient_accumulation.value;
+  const std::int64_t multiple = micro.value_or(1) * accumulation.value_or(1) * (mesh.is_known() ? mesh.value.dp : 1);
+  const auto global = in_samples(draft.global_batch, "global_batch", std::max<std::int64_t>(multiple, 1), draft, sink);
   if (!is_for_training && accumulation.value_or(1) != 1) {
     report_eval_accumulation(draft, sink);
     return false;
@@ -141,7 +147,9 @@ void check_sampler(const DataDraft& train, diag::Sink& sink) {
   sink.report({diag::Kind::incomplete_training_batch, train.sampler.range, "training takes whole batches, and this sampler keeps an incomplete last one"})
       .note("the mean over a smaller batch would weigh its samples more")
       .help(is_shuffle ? fmt::format("write `shuffle(seed = {}, drop_last = true)`", train.sampler.value.seed)
-                       : std::string("write `sequential(drop_last = true)`"));
+                       : std::string("write `sequential(drop_last = true)`"))
+      .fix(train.sampler.range, is_shuffle ? fmt::format("shuffle(seed = {}, drop_last = true)", train.sampler.value.seed)
+                                           : std::string("sequential(drop_last = true)"));
 }
 
 }  // namespace dtj::check

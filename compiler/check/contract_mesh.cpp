@@ -50,7 +50,11 @@ Stated<MeshSpec> check_mesh(const LaunchDraft& launch, const MeshDraft& mesh, di
   report.label(launch.world_range, fmt::format("{} = {} ranks", launch.world_arithmetic, launch.world_size.value));
   if (!launch.world_elsewhere.is_none) report.label(launch.world_elsewhere, "a factor of the ranks");
   report.note("the product of the mesh axes is the number of ranks: nodes * ranks_per_node = dp * tp * pp");
-  if (std::string help = nearest_contract(launch, mesh, product); !help.empty()) report.help(std::move(help));
+  if (std::string help = nearest_contract(launch, mesh, product); !help.empty()) {
+    report.help(std::move(help));
+    const std::int64_t others = mesh.tp.value * mesh.pp.value;
+    if (launch.world_size.value % others == 0) report.fix(mesh.dp.range, fmt::format("dp = {}", launch.world_size.value / others));
+  }
   return spec;
 }
 

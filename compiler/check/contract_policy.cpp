@@ -25,7 +25,8 @@ void check_checkpoint_against_stop(const CheckpointDraft& checkpoint, const Trai
   sink.report({diag::Kind::no_checkpoint_before_end, checkpoint.every.range, "no checkpoint can complete before the end of the training"})
       .under(fmt::format("one every {}", checkpoint.every_text))
       .label(train_draft.stop.range, fmt::format("the end is after {}", spell(train_draft.stop.value)))
-      .help(fmt::format("write `every = {}`, or less", spell(train_draft.stop.value)));
+      .help(fmt::format("write `every = {}`, or less", spell(train_draft.stop.value)))
+      .fix(checkpoint.every.range, spell(train_draft.stop.value));
 }
 
 void check_checkpoint_against_walltime(const CheckpointDraft& checkpoint, const Stated<Quantity>& walltime, diag::Sink& sink) {
@@ -36,7 +37,8 @@ void check_checkpoint_against_walltime(const CheckpointDraft& checkpoint, const 
   sink.report({diag::Kind::no_checkpoint_before_end, checkpoint.every.range, "no checkpoint can complete before the walltime"})
       .under(fmt::format("one every {}", checkpoint.every_text))
       .label(walltime.range, fmt::format("the job ends after {}", spell(walltime.value)))
-      .help(fmt::format("write `every = {}`, or `min_of(500step, 30min)`, or add `on_signal = true;`", spell(Quantity{half, UnitKind::time})));
+      .help(fmt::format("write `every = {}`, or `min_of(500step, 30min)`, or add `on_signal = true;`", spell(Quantity{half, UnitKind::time})))
+      .fix(checkpoint.every.range, spell(Quantity{half, UnitKind::time}));
 }
 
 }  // namespace
@@ -92,21 +94,28 @@ void check_intervals(const JobDraft& draft, const DataDraft* train, diag::Sink& 
   check_checkpoint_against_walltime(*draft.checkpoint, draft.launch.walltime, sink);
 }
 
-void check_save(const CheckpointDraft& checkpoint, diag::Sink& sink) {
+void check_save(const CheckpointDraft& checkpoint, const StateKinds& kinds, diag::Sink& sink) {
   if (checkpoint.save.presence != Presence::known || checkpoint.resume.presence == Presence::unknown || checkpoint.resume.value == "approximate") return;
-  static constexpr std::pair<std::string_view, std::string_view> needs[] = {
-      {"params", "the model would start anew"},
-      {"optimizer", "the moments of the optimizer would start from zero"},
-      {"schedule", "the learning rate would start from its first step"},
-      {"rng", "random numbers would repeat"},
-      {"sampler", "samples would repeat"},
+  struct Need {
+    std::string_view name, reason;
+    bool is_there;
   };
-  std::string missing, list, complete;
+  const Need needs[] = {
+      {"params", "the model would start anew", true},
+      {"buffers", "the buffers of the model would start from their first values", kinds.has_buffers},
+      {"optimizer", "the moments of the optimizer would start from zero", true},
+      {"schedule", "the learning rate would start from its first step", true},
+      {"rng", "random numbers would repeat", true},
+      {"sampler", "samples would repeat", true},
+      {"scaler", "the loss scale would have to be found anew", kinds.has_scaler},
+  };
+  std::string list, complete;
   const auto& save = checkpoint.save.value;
   std::vector<std::string> reasons;
-  for (const auto& [name, reason] : needs) {
-    complete += (complete.empty() ? "" : ", ") + std::string(name);
-    if (std::find(save.begin(), save.end(), name) != save.end()) continue;
+  for (const auto& [name, reason, is_there] : needs) {
+    const bool is_saved = std::find(save.begin(), save.end(), name) != save.end();
+    if (is_saved || is_there) complete += (complete.empty() ? "" : ", ") + std::string(name);
+    if (is_saved || !is_there) continue;
     list += (list.empty() ? "`" : ", `") + std::string(name) + "`";
     reasons.push_back(fmt::format("without `{}`, {}", name, reason));
   }
@@ -114,15 +123,7 @@ void check_save(const CheckpointDraft& checkpoint, diag::Sink& sink) {
   auto& report = sink.report({diag::Kind::cannot_resume_exactly, checkpoint.save.range, fmt::format("this checkpoint cannot resume exactly: `save` omits {}", list)});
   for (std::string& reason : reasons) report.note(std::move(reason));
   report.help(fmt::format("write `save = [{}]`, or `resume = approximate`", complete));
-}
-
-void check_save_of_buffers(const CheckpointDraft& checkpoint, diag::Sink& sink) {
-  if (checkpoint.save.presence != Presence::known || checkpoint.resume.presence == Presence::unknown || checkpoint.resume.value == "approximate") return;
-  const auto& save = checkpoint.save.value;
-  if (std::find(save.begin(), save.end(), "buffers") != save.end()) return;
-  auto& report = sink.report({diag::Kind::cannot_resume_exactly, checkpoint.save.range, "this checkpoint cannot resume exactly: `save` omits `buffers`"});
-  report.note("the model has buffers; without them, they would start from their first values");
-  report.help("add `buffers` to `save`, or write `resume = approximate`");
+  report.fix(checkpoint.save.range, fmt::format("save = [{}]", complete));
 }
 
 void check_metrics(const EvalDraft& eval, const std::vector<std::string>& metrics, diag::Sink& sink) {

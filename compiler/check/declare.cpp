@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <iterator>
+
 #include <fmt/format.h>
 
 #include "compiler/check/builtins/primitives.hpp"
@@ -45,7 +48,7 @@ void Interpreter::check_attrs(const std::vector<ast::Attr>& attrs) {
     const std::string name = attr.name.to_string();
     if (name == "optimizer") continue;
     if (name == "shard" || name == "recompute") {
-      report(diag::Kind::not_in_edition, attr.range, fmt::format("`@{}` is not part of this edition", name));
+      report(diag::Kind::not_yet, attr.range, fmt::format("`@{}` changes where tensors lie, and not what is computed: it has no effect yet", name));
       continue;
     }
     auto& diagnostic =
@@ -129,13 +132,37 @@ std::vector<ScopePtr> Interpreter::declare_jobs(const std::vector<JobLevel>& lev
   return scopes;
 }
 
+void Interpreter::rebind(std::map<std::string, Value> values) {
+  for (const auto& [name, value] : rebound_) bound_.erase(name);
+  std::set<std::string> changed;
+  for (const auto* bindings : {&rebound_, &values})
+    for (const auto& [name, value] : *bindings) changed.insert(name);
+  rebound_ = std::move(values);
+  for (const auto& [name, value] : rebound_) bound_[name] = value;
+  for (const ScopePtr& scope : scopes_) {
+    for (auto constant = scope->forced.begin(); constant != scope->forced.end();) {
+      const auto& [name, forced] = *constant;
+      const bool is_stale = std::any_of(changed.begin(), changed.end(), [&](const std::string& each) { return forced.placeholders.count(each) != 0; });
+      if (is_stale) {
+        scope->names.erase(name);
+        scope->lazy[name] = forced.decl;
+      }
+      constant = is_stale ? scope->forced.erase(constant) : std::next(constant);
+    }
+  }
+}
+
 Value Interpreter::force(std::string name, const ScopePtr& scope) {
   const ast::ConstDecl* decl = scope->lazy.at(name);
   if (!scope->in_progress.insert(name).second) {
     report(diag::Kind::cyclic_definition, decl->name.range, fmt::format("the constant `{}` depends on itself", name));
     return {};
   }
+  std::set<std::string> used_before;
+  used_before.swap(used_placeholders);
   Value value = evaluate(*decl->value, scope);
+  if (!used_placeholders.empty()) scope->forced[name] = {decl, used_placeholders};
+  used_placeholders.swap(used_before);
   if (decl->type && !value.is_poison()) {
     Fit to_type{scope, fmt::format("the constant `{}`", name), decl->type->range, false};
     if (!fit(value, *decl->type, to_type)) value.data = Poison{};
@@ -147,8 +174,15 @@ Value Interpreter::force(std::string name, const ScopePtr& scope) {
 }
 
 std::optional<Value> Interpreter::find_here(const std::string& name, const ScopePtr& scope) {
-  if (auto place = scope->names.find(name); place != scope->names.end()) return place->second;
-  if (scope->lazy.find(name) != scope->lazy.end()) return force(name, scope);
+  if (scope->lazy.find(name) != scope->lazy.end()) {
+    Value value = force(name, scope);
+    if (scope->names.find(name) == scope->names.end()) return value;  // it depends on itself, which is reported
+  }
+  if (auto place = scope->names.find(name); place != scope->names.end()) {
+    if (auto forced = scope->forced.find(name); forced != scope->forced.end())
+      used_placeholders.insert(forced->second.placeholders.begin(), forced->second.placeholders.end());
+    return place->second;
+  }
   if (auto place = scope->elsewhere.find(name); place != scope->elsewhere.end()) {
     if (auto owner = place->second.lock()) return find_here(name, owner);
   }

@@ -1,5 +1,7 @@
 #include "compiler/check/evaluator.hpp"
 
+#include <utility>
+
 #include "compiler/check/interpreter.hpp"
 
 namespace dtj::check {
@@ -36,6 +38,19 @@ std::set<std::string>& Evaluator::used_placeholders() {
 
 const std::set<std::string>& Evaluator::used_placeholders() const {
   return impl_->interpreter.used_placeholders;
+}
+
+void Evaluator::rebind(std::map<std::string, Value> values) {
+  impl_->interpreter.rebind(std::move(values));
+}
+
+diag::Sink* Evaluator::exchange_sink(diag::Sink* sink) {
+  return std::exchange(impl_->interpreter.sink, sink);
+}
+
+void Evaluator::set_rate(double scale, const std::optional<DataSpec>& batch) {
+  impl_->interpreter.lr_scale = scale;
+  impl_->interpreter.schedule_batch = batch;
 }
 
 Value Evaluator::evaluate_condition(const ast::Expr& expr, const std::shared_ptr<Scope>& scope) {

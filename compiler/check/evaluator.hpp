@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -47,6 +48,14 @@ class Evaluator {
   /// The placeholders that some evaluated expression names.
   std::set<std::string>& used_placeholders();
   const std::set<std::string>& used_placeholders() const;
+
+  /// Gives unbound placeholders these values instead of those of the last call.
+  void rebind(std::map<std::string, Value> values);
+  /// Reports go to `sink` from now on; gives back where they went.
+  diag::Sink* exchange_sink(diag::Sink* sink);
+
+  /// The learning rate of a scaling rule, and the batch by which a schedule's samples and tokens become steps.
+  void set_rate(double scale, const std::optional<DataSpec>& batch);
 
   /// A secret may stand only where its value goes nowhere: in a condition.
   Value evaluate_condition(const ast::Expr& expr, const std::shared_ptr<Scope>& scope);

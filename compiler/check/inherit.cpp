@@ -101,7 +101,7 @@ bool is_same_section(const ast::Section& a, const ast::Section& b) {
   return a.kind.text == b.kind.text && (a.label ? a.label->text : "") == (b.label ? b.label->text : "");
 }
 
-void inherit_sections(const std::vector<MergedSection>& base, std::vector<MergedSection>& heir) {
+void inherit_sections(const std::vector<MergedSection>& base, std::vector<MergedSection>& heir, std::vector<MergedSection>& replaced) {
   const std::size_t num_own = heir.size();
   for (const MergedSection& section : base) {
     MergedSection* own = nullptr;
@@ -111,7 +111,10 @@ void inherit_sections(const std::vector<MergedSection>& base, std::vector<Merged
       heir.push_back(section);
       continue;
     }
-    if (section.front().label) continue;
+    if (section.front().label) {
+      replaced.push_back(section);
+      continue;
+    }
     const auto own_method = method_of(own->settings);
     const bool drops = section.front().kind.text == "launch" && own_method && own_method != method_of(section.settings);
     inherit_settings(section.settings, drops, own->settings);
@@ -162,7 +165,8 @@ MergedJob merge_jobs(const std::vector<JobInFile>& line, const std::vector<std::
   for (std::size_t i = line.size() - 1; i-- > 0;) {
     MergedJob heir = as_merged(*line[i].job, scopes[i]);
     inherit_settings(merged.settings, false, heir.settings);
-    inherit_sections(merged.sections, heir.sections);
+    inherit_sections(merged.sections, heir.sections, heir.replaced);
+    heir.replaced.insert(heir.replaced.end(), merged.replaced.begin(), merged.replaced.end());
     if (heir.objective == nullptr) {
       heir.objective = merged.objective;
       heir.objective_scope = merged.objective_scope;

@@ -41,6 +41,7 @@ struct MergedJob {
   const ast::JobDecl* job;  ///< the most derived
   std::vector<MergedSetting> settings;
   std::vector<MergedSection> sections;
+  std::vector<MergedSection> replaced;  ///< sections with a label that an heir states anew, the nearest base first
   const ast::FnDecl* objective = nullptr;
   std::shared_ptr<Scope> objective_scope;
 };

@@ -83,6 +83,9 @@ class Interpreter {
   std::vector<BufferInfo> buffers;
   std::int64_t num_ranks = 1;  ///< that share a batch
   std::set<std::string> used_placeholders;
+  double lr_scale = 1;          ///< what the learning rate is multiplied by
+  /// The batch by which a schedule's samples and tokens become steps.
+  std::optional<DataSpec> schedule_batch;
   bool allows_secrets = false;  ///< in conditions, whose values go nowhere
 
   // ---- reports (interpreter.cpp)
@@ -99,6 +102,8 @@ class Interpreter {
   /// A job and those that it extends, the most derived first: one scope each. A name means the most derived
   /// declaration everywhere, so a base's settings see what an heir puts in the place of its constants.
   std::vector<ScopePtr> declare_jobs(const std::vector<JobLevel>& levels);
+  /// Gives unbound placeholders these values instead of the last ones; constants that depend on them are evaluated anew.
+  void rebind(std::map<std::string, Value> values);
   /// The scope of a declared file.
   ScopePtr scope_of(const ast::File& file) const;
   ScopePtr library(const std::string& module, source::Range range);
@@ -134,6 +139,8 @@ class Interpreter {
   /// Checks the value against the type, converts numbers, binds names of dims. False: reported.
   bool fit(Value& value, const ast::TypeExpr& type, Fit& fit);
   bool fit_pending(Fit& fit);
+  /// `steps`: an integer, or a quantity of steps, samples or tokens, which becomes one.
+  bool fit_steps(Value& value, const Fit& fit);
   bool fit_tensor(Value& value, const ast::TypeExpr& type, const ast::NamedType& named, Fit& fit);
   bool fit_named(Value& value, const ast::TypeExpr& type, const ast::NamedType& named, Fit& fit);
   std::optional<DType> dtype_of(const ast::NamedType& type) const;
@@ -238,6 +245,7 @@ class Interpreter {
   std::vector<std::unique_ptr<ast::File>> files_;
   std::vector<ScopePtr> scopes_;
   std::map<std::string, ScopePtr> libraries_;
+  std::map<std::string, Value> rebound_;
   const ImportFiles* imports_;
   std::unique_ptr<ImportFiles> own_imports_;
   std::map<const ast::File*, ScopePtr> file_scopes_;

@@ -78,6 +78,10 @@ void read_token_shards(const Record& source, DataSpec& spec, diag::Sink& sink) {
   spec.source.kind = SourceKind::token_shards;
   spec.source.vocab = integer_field(source, "vocab", 0, sink);
   spec.source.pattern = text_field(source, "pattern", sink);
+  const std::string dtype = text_field(source, "dtype", sink);
+  if (dtype.empty() || dtype.front() == '<' || dtype == "u16") return;
+  sink.report({diag::Kind::unknown_word, source.find("dtype")->range, fmt::format("`dtype` of token shards cannot be `{}`", dtype)})
+      .help("tokens are stored as `u16`");
 }
 
 void read_source(const SectionValues& section, DataDraft& draft, diag::Sink& sink) {
@@ -203,6 +207,7 @@ std::optional<SamplerSpec> sampler_of(const Record& record, DataDraft& draft, so
     if (const bool* flag = drop->as<bool>()) draft.drop_last = *flag;
   spec.last_batch = draft.drop_last ? LastBatch::drop : LastBatch::pad;
   if (spec.kind == SamplerKind::sequential) return spec;
+  if (const Value* window = record.find("window"); window != nullptr && !window->as<None>()) draft.window_range = window->range.is_none ? range : window->range;
   const Value* seed = record.find("seed");
   const auto* number = seed != nullptr ? seed->as<std::int64_t>() : nullptr;
   if (number == nullptr) return std::nullopt;
@@ -224,7 +229,8 @@ void read_sampler(const SectionValues& section, DataDraft& draft, const ReadCont
   if (is_seedless_shuffle(expr)) {
     context.sink->report({diag::Kind::shuffle_without_seed, expr.range, "`shuffle` needs a seed"})
         .note("the order of the samples is a function of the seed, so that a resumed run goes on where it stopped")
-        .help("for example `shuffle(seed = 1)`");
+        .help("for example `shuffle(seed = 1)`")
+        .fix(expr.range, "shuffle(seed = 1)");
     return;
   }
   const Value value = context.evaluator->evaluate(expr, entry->scope);

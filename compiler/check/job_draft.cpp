@@ -103,14 +103,6 @@ std::optional<GoalDraft> read_goal(const Entry& entry, const ReadContext& contex
   return goal;
 }
 
-void check_parallel(const SectionValues& section, diag::Sink& sink) {
-  const auto zero = read_integer(section, "zero");
-  if (zero.presence != Presence::known || zero.value == 0) return;
-  auto& report = sink.report({diag::Kind::unsupported_parallelism, zero.range,
-                              fmt::format("`zero` must be 0, found {}: sharded optimizer state is not part of this edition", zero.value)});
-  report.help("write `zero = 0`, or leave it out");
-}
-
 }  // namespace
 
 std::string spell(const Progress& progress) {
@@ -157,9 +149,6 @@ CheckpointDraft draft_checkpoint(const SectionValues& section, diag::Sink& sink)
   draft.on_signal = read_boolean(section, "on_signal");
   draft.save = read_words(section, "save");
   draft.resume = read_text(section, "resume");
-  if (const auto async = read_boolean(section, "async"); async.presence == Presence::known && async.value)
-    sink.report({diag::Kind::not_in_edition, async.range, "`async = true` is not part of this edition: checkpoints are written between two steps"})
-        .help("write `async = false`, or leave it out");
   return draft;
 }
 
@@ -172,7 +161,6 @@ JobDraft draft_job(const ast::JobDecl& job, const JobSections& sections, const R
   draft.launch = draft_launch(sections.section("launch"), sink);
   draft.mesh = draft_mesh(sections.section("mesh"), sink);
   draft.precision = draft_precision(sections.section("precision"), draft.launch.device, sink);
-  check_parallel(sections.section("parallel"), sink);
   for (const SectionValues& data : sections.data) draft.data.push_back(draft_data(data, context));
   draft.train = draft_train(sections.section("train"), sink);
   if (sections.has("eval")) draft.eval = draft_eval(sections.section("eval"), context);

@@ -37,6 +37,7 @@ struct DataDraft {
   source::Range label_range;
   source::Range source_range;
   std::optional<source::Range> random_transform;  ///< one that changes images at random
+  source::Range window_range;  ///< of a shuffle that covers a part of the set at a time; mostly none
   bool has_source = false;  ///< false: mistaken, and reported
   Stated<std::int64_t> seq;
   Stated<Quantity> global_batch, micro_batch;

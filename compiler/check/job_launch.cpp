@@ -71,17 +71,23 @@ void require_f32(const SectionValues& section, std::string_view role, std::strin
 
 void check_compute(const SectionValues& section, const Stated<DeviceKind>& device, diag::Sink& sink) {
   const auto dtype = read_text(section, "compute");
+  if (const auto scaler = read_text(section, "loss_scaler"); scaler.presence == Presence::known && scaler.value != "none" && dtype.is_known() && dtype.value != "f16")
+    sink.report({diag::Kind::needless_scaler, scaler.range, fmt::format("a loss scaler is for `f16` alone, and the job computes in `{}`", dtype.value)})
+        .help("leave `loss_scaler` out");
   if (dtype.presence != Presence::known || dtype.value != "f16") return;
   const source::Range range = section.find("compute")->value.range;
   if (device.is_known() && device.value == DeviceKind::cpu) {
     auto& report = sink.report({diag::Kind::precision_device_mismatch, range, "`device = cpu` computes in `f32` or `bf16`, found `f16`"});
     if (device.is_stated()) report.label(device.range, "the device is chosen here");
-    report.help("write `compute = bf16`");
+    report.help("write `compute = bf16`").fix(range, "bf16");
     return;
   }
-  sink.report({diag::Kind::f16_needs_scaler, range, "`compute = f16` needs a loss scaler, and this edition has none"})
+  const auto scaler = read_text(section, "loss_scaler");
+  if (!scaler.is_known() || scaler.value != "none") return;
+  sink.report({diag::Kind::f16_needs_scaler, range, "`compute = f16` needs a loss scaler"})
       .note("gradients below 6e-8 vanish in f16; bf16 has the range of f32 and needs no scaler")
-      .help("write `compute = bf16`");
+      .help("write `compute = bf16`, or add `loss_scaler = dynamic`")
+      .fix(range, "bf16");
 }
 
 void require_one(const Stated<std::int64_t>& axis, std::string_view name, std::string_view what, diag::Sink& sink) {
@@ -132,7 +138,8 @@ PrecisionDraft draft_precision(const SectionValues& section, const Stated<Device
   draft.compute = read_text(section, "compute");
   if (draft.compute.value == "bf16") draft.spec.compute = DType::bf16;
   check_compute(section, device, sink);
-  require_f32(section, "params", "the parameters are the f32 master weights; `compute = bf16` rounds them where they are used", sink);
+  const bool is_cpu = device.is_known() && device.value == DeviceKind::cpu;
+  if (is_cpu) require_f32(section, "params", "the parameters are the f32 master weights; `compute = bf16` rounds them where they are used", sink);
   require_f32(section, "reduce", "gradients are summed over the ranks in f32", sink);
   require_f32(section, "optimizer", "optimizer state is kept in f32", sink);
   require_f32(section, "master", "master weights are kept in f32", sink);

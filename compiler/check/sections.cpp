@@ -43,6 +43,7 @@ std::optional<std::string> report_unknown_key(const SectionSchema& schema, const
   const std::vector<std::string> keys = key_names(schema);
   if (auto meant = diag::nearest(name, keys)) {
     suggest(report, name, keys);
+    report.fix(setting.key.range, *meant);
     return meant;
   }
   // A right key in the wrong place is as common as a misspelt one.
@@ -168,6 +169,14 @@ const Entry* SectionValues::find(std::string_view key) const {
   return found == entries.end() ? nullptr : &found->second;
 }
 
+const Entry* find_argument(const SectionValues& section, std::string_view key, std::string_view argument) {
+  const Entry* entry = section.find(key);
+  if (entry == nullptr) return nullptr;
+  for (const Entry& each : entry->arguments)
+    if (each.key->name == argument) return &each;
+  return nullptr;
+}
+
 bool SectionValues::is_missing(std::string_view key) const {
   return find(key) == nullptr && misspelt.find(key) == misspelt.end();
 }
@@ -213,7 +222,12 @@ SectionValues read_settings(const SectionSchema& schema, const std::vector<Merge
       continue;
     }
     const ReadContext own{context.evaluator, merged.scope, context.sink};
-    values.entries.emplace(key->name, Entry{&setting, key, read_entry(setting, *key, own), merged.scope});
+    std::set<std::string>& used = context.evaluator->used_placeholders();
+    std::set<std::string> used_before;
+    used_before.swap(used);
+    Entry entry{&setting, key, read_entry(setting, *key, own), read_arguments(setting, *key, own), used, merged.scope};
+    used.merge(used_before);
+    values.entries.emplace(key->name, std::move(entry));
   }
   report_missing_keys(schema, values, *context.sink);
   return values;

@@ -46,7 +46,8 @@ struct KeySchema {
   Fallback fallback = {};  ///< what an absent key means, where that is a plain value
   std::vector<UnitKind> units = {};
   std::vector<std::string_view> words = {};
-  std::vector<std::string_view> arguments = {};  ///< that a word may take: `slurm(partition = ...)`
+  std::vector<KeySchema> arguments = {};  ///< that a word may take: `slurm(partition = ...)`
+  std::string_view of_word = {};          ///< an argument that one word alone takes
   std::optional<double> minimum = {};
   std::optional<double> maximum = {};  ///< absent: what the plan can count
   bool is_path = false;
@@ -63,7 +64,7 @@ struct SectionSchema {
   const KeySchema* find(std::string_view key) const;
 };
 
-/// launch, mesh, precision, data, train, eval, checkpoint, parallel.
+/// launch, mesh, precision, data, train, eval, checkpoint, parallel, budget, resume.
 const std::vector<SectionSchema>& section_schemas();
 const SectionSchema* find_section_schema(std::string_view name);
 /// The settings that stand in the job itself: model, optimizer, seed.
@@ -75,6 +76,8 @@ struct Entry {
   const ast::Setting* setting = nullptr;
   const KeySchema* key = nullptr;
   Value value;
+  std::vector<Entry> arguments = {};        ///< of a word: `signal_before` in `slurm(signal_before = 5min)`
+  std::set<std::string> placeholders = {};  ///< that the value depends on
   std::shared_ptr<Scope> scope;  ///< where it was evaluated; for the reader of a `written` one
 };
 
@@ -110,6 +113,9 @@ struct Stated {
   bool is_stated() const { return presence != Presence::absent; }
   bool is_known() const { return presence != Presence::unknown; }
 };
+
+/// An argument of the word that `key` holds; null: not written.
+const Entry* find_argument(const SectionValues& section, std::string_view key, std::string_view argument);
 
 /// Where values are evaluated and mistakes reported.
 struct ReadContext {

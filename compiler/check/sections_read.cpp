@@ -127,22 +127,6 @@ Value check_word(const KeySchema& key, const std::string& word, source::Range ra
   return poison(range);
 }
 
-void check_word_arguments(const KeySchema& key, const ast::Call& call, const std::string& word, const ReadContext& context) {
-  const std::vector<std::string> known(key.arguments.begin(), key.arguments.end());
-  for (const ast::Arg& arg : call.args) {
-    const bool is_known = arg.name && std::find(known.begin(), known.end(), arg.name->text) != known.end();
-    if (is_known) {
-      context.evaluator->evaluate(*arg.value, context.scope);
-      continue;
-    }
-    const source::Range range = arg.name ? arg.name->range : arg.value->range;
-    auto& report = context.sink->report({diag::Kind::unknown_key, range,
-                                         arg.name ? fmt::format("`{}` takes no argument `{}`", word, arg.name->text)
-                                                  : fmt::format("the arguments of `{}` are written with their names", word)});
-    suggest(report, arg.name ? arg.name->text : "", known);
-  }
-}
-
 /// A plain name is data here, so it is read from the tree: nothing of this name need be declared.
 Value read_word(const ast::Expr& expr, const KeySchema& key, const ReadContext& context) {
   if (const auto* name = std::get_if<ast::NameRef>(&expr.node)) return check_word(key, name->name, expr.range, *context.sink);
@@ -151,7 +135,6 @@ Value read_word(const ast::Expr& expr, const KeySchema& key, const ReadContext& 
   if (const auto* call = std::get_if<ast::Call>(&expr.node); call != nullptr && !key.arguments.empty())
     if (const auto* callee = std::get_if<ast::NameRef>(&call->callee->node)) {
       Value word = check_word(key, callee->name, call->callee->range, *context.sink);
-      if (!word.is_poison()) check_word_arguments(key, *call, callee->name, context);
       word.range = expr.range;
       return word;
     }
@@ -213,7 +196,7 @@ Value read_evaluated(const ast::Expr& expr, const KeySchema& key, const ReadCont
 
 bool is_home_path(std::string_view text) {
   const auto starts = [&](std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; };
-  return starts("/home/") || starts("/Users/") || text == "~" || starts("~/");
+  return starts("/home/") || starts("/Users/") || starts("/root/") || starts("$HOME") || starts("${HOME}") || text == "~" || starts("~/");
 }
 
 }  // namespace
@@ -232,9 +215,49 @@ void warn_of_home_paths(const ast::Expr& expr, diag::Sink& sink) {
   }
 }
 
+std::vector<Entry> read_arguments(const ast::Setting& setting, const KeySchema& key, const ReadContext& context) {
+  std::vector<Entry> entries;
+  const auto* call = setting.value ? std::get_if<ast::Call>(&setting.value->node) : nullptr;
+  const auto* callee = call != nullptr && call->callee ? std::get_if<ast::NameRef>(&call->callee->node) : nullptr;
+  const bool is_word = callee != nullptr && std::find(key.words.begin(), key.words.end(), callee->name) != key.words.end();
+  if (key.type != KeyType::word || !is_word) return entries;
+  std::vector<std::string> known;
+  for (const KeySchema& each : key.arguments)
+    if (each.of_word.empty() || each.of_word == callee->name) known.emplace_back(each.name);
+  for (const ast::Arg& arg : call->args) {
+    const bool is_known = arg.name && std::find(known.begin(), known.end(), arg.name->text) != known.end();
+    if (!is_known) {
+      auto& report = context.sink->report({diag::Kind::unknown_key, arg.name ? arg.name->range : arg.value->range,
+                                           arg.name ? fmt::format("`{}` takes no argument `{}`", callee->name, arg.name->text)
+                                                    : fmt::format("the arguments of `{}` are written with their names", callee->name)});
+      if (known.empty())
+        report.help(fmt::format("write `{} = {}`", key.name, callee->name));
+      else
+        suggest(report, arg.name ? arg.name->text : "", known);
+      continue;
+    }
+    const auto schema = std::find_if(key.arguments.begin(), key.arguments.end(), [&](const KeySchema& each) {
+      return each.name == arg.name->text && (each.of_word.empty() || each.of_word == callee->name);
+    });
+    const auto earlier = std::find_if(entries.begin(), entries.end(), [&](const Entry& each) { return each.key == &*schema; });
+    if (earlier != entries.end()) {
+      context.sink->report({diag::Kind::duplicate_key, arg.name->range, fmt::format("`{}` is given twice", arg.name->text)})
+          .label(earlier->value.range, "given here first")
+          .help("keep one of the two");
+      continue;
+    }
+    Value value = read_value(*arg.value, *schema, context);
+    value.range = source::join(arg.name->range, arg.value->range);
+    entries.push_back({&setting, &*schema, std::move(value), {}, {}, context.scope});
+  }
+  return entries;
+}
+
 Value read_entry(const ast::Setting& setting, const KeySchema& key, const ReadContext& context) {
-  if (!setting.value) return poison(setting.range);
-  const ast::Expr& expr = *setting.value;
+  return setting.value ? read_value(*setting.value, key, context) : poison(setting.range);
+}
+
+Value read_value(const ast::Expr& expr, const KeySchema& key, const ReadContext& context) {
   if (key.is_path) warn_of_home_paths(expr, *context.sink);
   switch (key.type) {
     case KeyType::word: return read_word(expr, key, context);

@@ -144,7 +144,7 @@ class SymbolicCheck {
     if (!type) {
       const auto* named = param.type ? std::get_if<ast::NamedType>(&param.type->node) : nullptr;
       const std::string name = named && named->base.parts.size() == 1 ? named->base.parts[0].text : "";
-      if (name == "int" || name == "dim") return Value{Dim::symbol(param.name.text, name == "dim"), param.name.range};
+      if (name == "int" || name == "dim" || name == "steps") return Value{Dim::symbol(param.name.text, name == "dim"), param.name.range};
       if (name == "f64" || name == "f32") return Value{Unbound{}, param.name.range};
       return std::nullopt;
     }

@@ -54,6 +54,7 @@ class UpdateTrace {
     if (clip_norm) clip(norm, *clip_norm);
     Value rate = record_rate();
     if (rate.is_poison()) return;
+    if (in_.lr_scale != 1) rate = in_.emit_binary(TraceOp::mul, rate, {in_.lr_scale, range_}, range_);
     update_all(rate);
     output(in_.emit_cast(rate, DType::f32, range_), OutputKind::learning_rate, 0);
     output(norm, OutputKind::gradient_norm, 0);

@@ -24,7 +24,7 @@ constexpr std::array<std::pair<std::string_view, UnitKind>, 9> quantity_types = 
 
 const std::vector<std::string> type_names = {"int",      "dim",   "bool", "string", "any",  "Init",  "Schedule",
                                              "duration", "bytes", "f64",  "f32",    "bf16", "f16",   "i32",
-                                             "i64",      "act",   "par",  "tok",    "step", "epoch", "sample"};
+                                             "i64",      "steps", "act",   "par",  "tok",    "step", "epoch", "sample"};
 
 bool has_forward(const ModuleInstance& instance) {
   for (const auto& item : instance.decl->items) {
@@ -121,6 +121,7 @@ bool Interpreter::fit_named(Value& value, const ast::TypeExpr& type, const ast::
       }
       return true;
     }
+    if (name == "steps") return fit_steps(value, fit);
     if (name == "bool") return value.as<bool>() ? true : mismatch("a bool");
     if (name == "string") return value.as<std::string>() ? true : mismatch("a string");
     if (name == "f64" || name == "f32" || name == "f16" || name == "bf16") {

@@ -127,11 +127,18 @@ std::string show(const Value& value);
 /// "f32[2, 64]"
 std::string to_string(DType dtype, const Dims& dims);
 
+/// A constant that has been evaluated, and the placeholders that its value depends on.
+struct ForcedConst {
+  const ast::ConstDecl* decl = nullptr;
+  std::set<std::string> placeholders;
+};
+
 /// Names in force. Lookup goes outwards.
 struct Scope {
   std::shared_ptr<Scope> parent;
   std::map<std::string, Value> names;
   std::map<std::string, const ast::ConstDecl*> lazy;  ///< constants that nobody has asked for yet
+  std::map<std::string, ForcedConst> forced;          ///< those that depend on placeholders
   std::set<std::string> in_progress;                  ///< constants being evaluated
   std::map<std::string, std::weak_ptr<Scope>> elsewhere;  ///< names of a job that another job of its line declares
   std::set<std::string> mutables;                     ///< names that `=` may change

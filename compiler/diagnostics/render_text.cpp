@@ -125,7 +125,7 @@ void draw(const Diagnostic& diagnostic, const source::SourceManager& sources, co
     if (is_first && !diagnostic.range.is_none) at = file->position(diagnostic.range.begin);
     const std::string arrow = fmt::format("{:>{}}{}", "", frames.gutter, is_first ? "-->" : ":::");
     out += fmt::format("{} {}:{}:{}\n", palette.frame(arrow), file->name(), at.line, at.column);
-    draw_lines(*file, lines, frames.gutter, colour, palette, out);
+    if (file->privacy() == source::Privacy::open) draw_lines(*file, lines, frames.gutter, colour, palette, out);
     is_first = false;
   }
   for (const std::string& note : diagnostic.notes) draw_remark("note", note, frames.gutter, palette, out);

@@ -34,10 +34,7 @@ void add_check(CLI::App& app, int& code) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("check", "report every mistake of job files");
   command->add_option("files", arguments->paths, ".dtj files")->required()->type_name("FILE");
-  command->add_option("--bind", arguments->job.bindings, "value of a placeholder, name=value; may be repeated")
-      ->take_all()
-      ->allow_extra_args(false);
-  command->add_option("--job", arguments->job.job, "which job of the file, when it holds several")->type_name("NAME");
+  arguments->job.add_options_to(*command);
   add_format(*command, arguments->format);
   command->callback([arguments, &code] { code = check(*arguments); });
 }

@@ -17,6 +17,10 @@ struct Arguments {
 int plan(const Arguments& arguments) {
   const auto compilation =
       dtj::Compilation::from_file(arguments.job.path, dtj::Compilation::Stage::plan, arguments.job.options());
+  if (!compilation.ok() && !has_errors(compilation) && !compilation.is_internal_error()) {
+    print_diagnostics(compilation, Format::text);
+    return report_obstacles(compilation, "plan");
+  }
   if (const ExitCode code = compile_job(compilation); code != exit_ok) return code;
   if (!arguments.output.empty()) {
     if (const auto failure = compilation.save_plan(arguments.output)) {

@@ -108,21 +108,10 @@ int run_ranks(const dtj::Compilation& compilation, const RunArguments& arguments
   return was_interrupted && result.outcome == dtj::RunOutcome::preempted ? exit_interrupted : exit_code(result.outcome);
 }
 
-int report_unbound(const dtj::Compilation& compilation) {
-  int code = exit_ok;
-  for (const auto& placeholder : compilation.placeholders()) {
-    if (placeholder.value) continue;
-    fmt::print(stderr, "dtjc run: <{}> has no value: add --bind {}=... ({}{})\n", placeholder.name, placeholder.name,
-               placeholder.type, placeholder.help.empty() ? "" : ": " + placeholder.help);
-    code = exit_unbound;
-  }
-  return code;
-}
-
 int run(const JobArguments& job, const RunArguments& arguments) {
   const auto compilation = dtj::Compilation::from_file(job.path, dtj::Compilation::Stage::plan, job.options());
-  if (!compilation.diagnostics().empty() && !compilation.ok()) return compile_job(compilation);
-  if (const int code = report_unbound(compilation); code != exit_ok) return code;
+  if (has_errors(compilation)) return compile_job(compilation);
+  if (const ExitCode code = report_obstacles(compilation, "run"); code != exit_ok) return code;
   if (const ExitCode code = compile_job(compilation); code != exit_ok) return code;
   // Until here there is nothing to save.
   handle(SIGINT, on_signal);

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -25,8 +26,12 @@ struct JobArguments {
   std::string path;
   std::vector<std::string> bindings;  ///< name=value
   std::string job;
+  std::vector<std::string> import_dirs;
+  std::string site_profile, site;
 
   void add_to(CLI::App& command);
+  /// All but the file: --bind, --job, --site, --site-name, --import-dir.
+  void add_options_to(CLI::App& command);
   dtj::CompileOptions options() const;
 };
 
@@ -35,6 +40,11 @@ void add_format(CLI::App& command, Format& format);
 
 /// Prints what the compilation has to say: text to stderr, or JSON lines to stdout.
 void print_diagnostics(const dtj::Compilation& compilation, Format format);
+
+/// Says what keeps a job without mistakes from `verb`: placeholders without a value, settings that this edition does not
+/// carry out.
+ExitCode report_obstacles(const dtj::Compilation& compilation, std::string_view verb);
+bool has_errors(const dtj::Compilation& compilation);
 
 /// Compiles; prints diagnostics when there are any (always to stderr). exit_ok: `ok()`.
 ExitCode compile_job(const dtj::Compilation& compilation);

@@ -36,15 +36,19 @@ struct Position {
   std::int32_t column = 1;
 };
 
+/// Whether messages may show the lines of a file, or only point at them.
+enum class Privacy : std::uint8_t { open, secret };
+
 /// One text with its line index.
 class SourceFile {
  public:
-  SourceFile(FileId id, std::string name, std::string text);
+  SourceFile(FileId id, std::string name, std::string text, Privacy privacy = Privacy::open);
 
   FileId id() const { return id_; }
   /// The path as the user wrote it, or "std/nn.dtj" for an embedded file.
   const std::string& name() const { return name_; }
   std::string_view text() const { return text_; }
+  Privacy privacy() const { return privacy_; }
   Position position(std::uint32_t offset) const;
   std::int32_t num_lines() const;
   /// Without its line end.
@@ -55,6 +59,7 @@ class SourceFile {
   FileId id_;
   std::string name_;
   std::string text_;
+  Privacy privacy_;
   std::vector<std::uint32_t> line_starts_;
 };
 
@@ -62,8 +67,8 @@ class SourceFile {
 class SourceManager {
  public:
   /// Errors: not_found; invalid_argument (a directory, no permission, not UTF-8 text, over 16 MiB); unavailable (I/O).
-  Result<FileId> load(const std::string& path);
-  FileId add(std::string name, std::string text);
+  Result<FileId> load(const std::string& path, Privacy privacy = Privacy::open);
+  FileId add(std::string name, std::string text, Privacy privacy = Privacy::open);
   const SourceFile& file(FileId id) const;
   std::size_t num_files() const { return files_.size(); }
 

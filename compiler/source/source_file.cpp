@@ -16,8 +16,8 @@ bool is_outside(Range inner, Range outer) {
   return inner.file != outer.file || inner.begin < outer.begin || inner.end > outer.end;
 }
 
-SourceFile::SourceFile(FileId id, std::string name, std::string text)
-    : id_(id), name_(std::move(name)), text_(std::move(text)) {
+SourceFile::SourceFile(FileId id, std::string name, std::string text, Privacy privacy)
+    : id_(id), name_(std::move(name)), text_(std::move(text)), privacy_(privacy) {
   line_starts_.push_back(0);
   for (std::size_t i = 0; i < text_.size(); ++i) {
     if (text_[i] == '\n') line_starts_.push_back(gsl::narrow<std::uint32_t>(i + 1));

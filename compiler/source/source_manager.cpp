@@ -49,7 +49,7 @@ Result<std::string> read_text(const std::string& path) {
 
 }  // namespace
 
-Result<FileId> SourceManager::load(const std::string& path) {
+Result<FileId> SourceManager::load(const std::string& path, Privacy privacy) {
   DTJ_TRY_ASSIGN(std::string text, read_text(path));
   if (text.compare(0, byte_order_mark.size(), byte_order_mark) == 0) text.erase(0, byte_order_mark.size());
   if (const auto bad = find_ill_formed_utf8(text)) {
@@ -59,12 +59,12 @@ Result<FileId> SourceManager::load(const std::string& path) {
   if (text.find('\0') != std::string::npos) {
     return fail(ErrorCode::invalid_argument, fmt::format("cannot read `{}`: it holds binary data", path));
   }
-  return add(path, std::move(text));
+  return add(path, std::move(text), privacy);
 }
 
-FileId SourceManager::add(std::string name, std::string text) {
+FileId SourceManager::add(std::string name, std::string text, Privacy privacy) {
   const FileId id{gsl::narrow<std::uint32_t>(files_.size())};
-  files_.push_back(std::make_unique<SourceFile>(id, std::move(name), std::move(text)));
+  files_.push_back(std::make_unique<SourceFile>(id, std::move(name), std::move(text), privacy));
   return id;
 }
 

@@ -65,6 +65,37 @@ TEST_CASE("bad input: the command line", "[e2e]") {
   check_says(run_dtjc(dir, {"run", path, "--bind", "dat=x"}), 1, {"dat", "data"});
 }
 
+TEST_CASE("bad input: a job that is right and cannot run", "[e2e]") {
+  TempDir dir;
+  std::string text = mlp_job({});
+  replace(text, "device = cpu;", "device = cuda;");
+  const std::string cuda = dir.write("cuda.dtj", text);
+  check_says(run_dtjc(dir, {"check", cuda}), 0, {"N903", "cuda.dtj: ok"});
+  check_says(run_dtjc(dir, {"run", cuda, "--bind", "data=x", "--bind", "out=y"}), 4, {"cannot run yet", "no GPU ranks"});
+
+  text = mlp_job({});
+  replace(text, "bind <out>", "bind <ranks>: int;\nbind <out>");
+  replace(text, "ranks_per_node = 1", "ranks_per_node = <ranks>");
+  const std::string ranks = dir.write("ranks.dtj", text);
+  check_says(run_dtjc(dir, {"check", ranks}), 0, {"N902", "valid for `<ranks>` in {1}"});
+  check_says(run_dtjc(dir, {"plan", ranks}), 0, {"N902", "N901"});
+  check_says(run_dtjc(dir, {"plan", ranks, "-o", dir.file("plan")}), 4, {"the plan would not run", "has no value"});
+  check_says(run_dtjc(dir, {"run", ranks, "--bind", "data=x", "--bind", "out=y"}), 3, {"--bind ranks="});
+}
+
+TEST_CASE("bad input: a site profile gives values and keeps them to itself", "[e2e]") {
+  TempDir dir;
+  std::string text = mlp_job({});
+  replace(text, "bind <out>", "bind <token>: secret where <token> == \"hunter2\";\nbind <out>");
+  const std::string path = dir.write("job.dtj", text);
+  const std::string site = dir.write("site.toml", "[site.lab.bind]\ndata = \"from-the-profile\"\nout = \"runs\"\ntoken = \"hunter2\"\n");
+  const auto planned = run_dtjc(dir, {"plan", path, "--site", site, "--format", "json", "-o", dir.file("plan")});
+  CHECK(planned.exit_code == 0);
+  CHECK(planned.out.find("hunter2") == std::string::npos);
+  check_says(run_dtjc(dir, {"run", path, "--site", site}), 4, {"from-the-profile"});
+  check_says(run_dtjc(dir, {"check", path, "--site", site, "--bind", "token=other"}), 1, {"E416"});
+}
+
 TEST_CASE("bad input: output that cannot be written is not lost in silence", "[e2e]") {
   TempDir dir;
   const std::string path = dir.write("job.dtj", mlp_job({}));

@@ -81,7 +81,7 @@ TEST_CASE("contract: tokens that are no whole number of samples are an error", "
   draft.seq = stated(std::int64_t{64}, 40);
   CHECK_FALSE(check_batch(draft, mesh_of(2), true, sink));
   CHECK(testing::kinds(sink) == std::vector{diag::Kind::indivisible_batch});
-  CHECK(testing::help_of(sink) == "nearest valid: `960tok` or `1024tok`");
+  CHECK(testing::help_of(sink) == "nearest valid: `global_batch = 896tok` or `global_batch = 1024tok`");
 }
 
 TEST_CASE("contract: parts that do not multiply to the batch are an error", "[unit][check]") {

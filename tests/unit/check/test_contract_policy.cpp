@@ -89,16 +89,23 @@ TEST_CASE("contract: an evaluation happens before the end", "[unit][check]") {
 
 TEST_CASE("contract: an exact resume needs all state, an approximate one does not", "[unit][check]") {
   diag::Sink sink;
-  check_save(saving({"sampler", "rng", "schedule", "optimizer", "params"}), sink);
+  check_save(saving({"sampler", "rng", "schedule", "optimizer", "params"}), {}, sink);
   CHECK(sink.sorted().empty());
   CheckpointDraft partial = saving({"params", "optimizer", "schedule"});
-  check_save(partial, sink);
+  check_save(partial, {}, sink);
   REQUIRE(testing::kinds(sink) == std::vector{diag::Kind::cannot_resume_exactly});
   CHECK(sink.sorted()[0].message == "this checkpoint cannot resume exactly: `save` omits `rng`, `sampler`");
   diag::Sink silent;
   partial.resume = stated(std::string("approximate"), 70);
-  check_save(partial, silent);
+  check_save(partial, {}, silent);
   CHECK(silent.sorted().empty());
+}
+
+TEST_CASE("contract: buffers and a loss scaler are state where there are some", "[unit][check]") {
+  diag::Sink sink;
+  check_save(saving({"params", "optimizer", "schedule", "rng", "sampler"}), {true, true}, sink);
+  REQUIRE(testing::kinds(sink) == std::vector{diag::Kind::cannot_resume_exactly});
+  CHECK(sink.sorted()[0].fixes[0].text == "save = [params, buffers, optimizer, schedule, rng, sampler, scaler]");
 }
 
 TEST_CASE("contract: metrics and goal are among those of the objective", "[unit][check]") {

@@ -115,7 +115,7 @@ TEST_CASE("mistakes: features of later editions say so", "[unit][check]") {
   CHECK(errors_of("module M(C: dim) { buffer mean: f32[C] = 0; } const x = M(3);") ==
         Strings{"E304 `0`: the initial value of `mean` must be an initialiser, found an integer"});
   CHECK(errors_of("@shard(column = tp) module M() {}") ==
-        Strings{"E418 `@shard(column = tp)`: `@shard` is not part of this edition"});
+        Strings{"N903 `@shard(column = tp)`: `@shard` changes where tensors lie, and not what is computed: it has no effect yet"});
 }
 
 }  // namespace

@@ -36,6 +36,9 @@ struct DiagnosticInfo {
 struct CompileOptions {
   std::map<std::string, std::string> bindings;  ///< placeholder (without brackets) -> value
   std::string job;                              ///< "" = the only job of the file
+  std::vector<std::string> import_dirs;         ///< that imports may read beside the folder of the file
+  std::string site_profile;                     ///< a file with values of placeholders; "" = none
+  std::string site;                             ///< one of its sites; "" = its default
   std::string print_after;                      ///< a pass name, or "all": the IR goes to `on_print`
   std::string stop_after;
   std::function<void(std::string_view stage, const std::string& text)> on_print;
@@ -66,6 +69,8 @@ class DTJ_API Compilation {
   const std::vector<DiagnosticInfo>& diagnostics() const;
   std::string render_text(bool colour) const;
   std::string render_json() const;
+  /// What the job asks for and this edition does not carry out; not empty: the job cannot run.
+  std::vector<std::string> limits() const;
   /// Declared placeholders; those without a value keep the job from running.
   std::vector<PlaceholderState> placeholders() const;
   /// Summary of the plan: world size, parameters, bytes per rank by class, collectives, arena peaks, steps.
