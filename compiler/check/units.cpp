@@ -115,9 +115,14 @@ void report_unknown_unit(std::string_view unit, source::Range range, diag::Sink&
     if (word == unit) near = spelling;
   if (!near) near = diag::nearest(unit, unit_spellings());
   auto& report = sink.report({diag::Kind::unknown_unit, range, fmt::format("there is no unit `{}`", unit)});
-  if (near)
+  if (near) {
     report.help(fmt::format("did you mean `{}`?", *near));
-  else
+    // A plural is written the language's way; any other word is a guess.
+    const bool is_plural = unit == *near + "s" || unit == "minutes" || unit == "hours" || unit == "days";
+    const bool is_word = !range.is_none && range.end - range.begin == unit.size();
+    if (is_word)
+      report.fix(range, *near, is_plural ? diag::Applicability::machine_applicable : diag::Applicability::maybe_incorrect);
+  } else
     report.help("units are ns, us, ms, s, min, h, d; B, kB ... TB, KiB ... TiB; tok, Ktok, Mtok, Gtok; step, epoch, sample; %; Gbps, GBps");
 }
 

@@ -50,6 +50,13 @@ void add_format(CLI::App& command, Format& format) {
       ->default_str("text");
 }
 
+void add_report_format(CLI::App& command, Format& format) {
+  const std::map<std::string, Format> names = {{"text", Format::text}, {"json", Format::json}, {"sarif", Format::sarif}};
+  command.add_option("--format", format, "text, json (rustc's shape, one object a line) or sarif (2.1.0)")
+      ->transform(CLI::CheckedTransformer(names))
+      ->default_str("text");
+}
+
 void print_diagnostics(const dtj::Compilation& compilation, Format format) {
   if (compilation.diagnostics().empty()) return;
   if (format == Format::json) {

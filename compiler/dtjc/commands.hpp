@@ -13,6 +13,7 @@ namespace dtjc {
 
 /// Every command adds itself to the command line and stores its exit code when it ran.
 void add_check(CLI::App& app, int& code);
+void add_explain(CLI::App& app, int& code);
 void add_plan(CLI::App& app, int& code);
 void add_lower(CLI::App& app, int& code);
 void add_run(CLI::App& app, int& code);
@@ -30,8 +31,10 @@ struct JobArguments {
   dtj::CompileOptions options() const;
 };
 
-enum class Format { text, json };
+enum class Format { text, json, sarif };
 void add_format(CLI::App& command, Format& format);
+/// Text, JSON and SARIF: for commands that report diagnostics.
+void add_report_format(CLI::App& command, Format& format);
 
 /// Prints what the compilation has to say: text to stderr, or JSON lines to stdout.
 void print_diagnostics(const dtj::Compilation& compilation, Format format);

@@ -45,6 +45,7 @@ int main(int argc, char** argv) {
   dtjc::add_plan(app, code);
   dtjc::add_lower(app, code);
   dtjc::add_run(app, code);
+  dtjc::add_explain(app, code);
   if (report_unknown_command(app, argc, argv)) return dtjc::exit_usage;
   try {
     app.parse(argc, argv);
