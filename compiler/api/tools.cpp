@@ -4,6 +4,8 @@
 #include "compiler/api/convert.hpp"
 #include "compiler/diagnostics/diagnostics.hpp"
 #include "compiler/diagnostics/explain.hpp"
+#include "compiler/format/format.hpp"
+#include "compiler/lsp/lsp.hpp"
 
 namespace dtj {
 
@@ -35,5 +37,22 @@ std::string render_sarif(const std::vector<const Compilation*>& compilations) {
   }
   return diag::render_sarif(reports, version(), failures);
 }
+
+FormatResult format_source(const std::string& name, const std::string& text, bool colour) {
+  source::SourceManager sources;
+  diag::Sink sink;
+  FormatResult result;
+  result.text = format::format(sources.file(sources.add(name, text)), sink);
+  diag::RenderOptions options;
+  options.colour = colour;
+  if (!result.text) result.diagnostics = diag::render_text(sink.sorted(), sources, options);
+  return result;
+}
+
+std::string unified_diff(const std::string& name, const std::string& before, const std::string& after) {
+  return format::unified_diff(name, before, after);
+}
+
+int serve_editor(std::istream& in, std::ostream& out) { return lsp::serve(in, out, std::string(version())); }
 
 }  // namespace dtj

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -84,6 +85,7 @@ class Interpreter {
   std::int64_t num_ranks = 1;  ///< that share a batch
   std::set<std::string> used_placeholders;
   bool allows_secrets = false;  ///< in conditions, whose values go nowhere
+  std::function<void(source::Range, const Value&)> on_value;  ///< may be empty
 
   // ---- reports (interpreter.cpp)
   /// A mistake inside the standard library is reported where the job called it.
