@@ -32,7 +32,7 @@ Checked check_example(const diag::Example& example) {
   checked.whole = test::complete_snippet(test::tag_of(example.fence), example.text);
   source::SourceManager sources;
   diag::Sink sink;
-  const auto file = parse::parse(sources.file(sources.add("example.dtj", checked.whole)), sink);
+  const auto file = parse::parse(sources.file(sources.add(DTJ_SOURCE_DIR "/tests/golden/check/example.dtj", checked.whole)), sink);
   check::CheckOptions options;
   options.bindings = test::bindings_of(example.fence);
   if (file && !sink.has_errors()) check::check(*file, sources, options, sink);
