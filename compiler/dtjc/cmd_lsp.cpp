@@ -8,7 +8,7 @@ namespace dtjc {
 void add_lsp(CLI::App& app, int& code) {
   CLI::App* command = app.add_subcommand("lsp", "serve an editor over stdin and stdout (Language Server Protocol)");
   // Clients of the reference library add it.
-  command->add_flag("--stdio", "as it always does");
+  command->add_flag("--stdio")->description("as it always does");
   command->callback([&code] { code = dtj::serve_editor(std::cin, std::cout); });
 }
 

@@ -29,7 +29,7 @@ class Aligner {
     constexpr std::size_t declaration_slack = 12, help_slack = 40, comment_slack = 40;
     align([this](const Line& line) { return after_colon(line, Shape::bind); }, declaration_slack);
     align([this](const Line& line) { return after_colon(line, Shape::state); }, declaration_slack);
-    align([this](const Line& line) { return before_assign(line); }, declaration_slack);
+    align([this](const Line& line) { return after_name(line); }, declaration_slack);
     align([this](const Line& line) { return help_text(line); }, help_slack);
     align([this](const Line& line) { return trailing_comment(line); }, comment_slack);
     return std::move(extra_);
@@ -66,7 +66,13 @@ class Aligner {
     const Place colon = find(line, ":");
     return colon ? Place(*colon + 1) : std::nullopt;
   }
-  Place before_assign(const Line& line) const { return shape_of(line) == Shape::sub ? find(line, "=") : std::nullopt; }
+  /// A condition stands in the column of the others' `=`, and its own `=` behind it.
+  Place after_name(const Line& line) const {
+    if (shape_of(line) != Shape::sub) return std::nullopt;
+    const Place assign = find(line, "=");
+    const Place when = find(line, "when");
+    return when && assign && *when < *assign && *when > line.begin + 1 ? when : assign;
+  }
 
   Place help_text(const Line& line) const {
     if (shape_of(line) != Shape::bind) return std::nullopt;

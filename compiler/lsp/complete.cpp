@@ -119,8 +119,12 @@ const check::SectionSchema* section_at(const Context& context) {
 
 void add_keys(const Context& context, const check::SectionSchema& section, Items& items) {
   std::set<std::string_view> written;
+  int depth = 0;  // of brackets inside of the section
   for (std::size_t i = context.open().back().at + 1; i + 1 < context.size(); ++i) {
-    if (context.at(i + 1) == "=") written.insert(context.at(i));
+    const std::string_view text = context.at(i);
+    if (text == "{" || text == "(" || text == "[") ++depth;
+    if (text == "}" || text == ")" || text == "]") --depth;
+    if (depth == 0 && context.at(i + 1) == "=") written.insert(text);
   }
   for (const check::KeySchema& key : section.keys) {
     if (written.count(key.name) != 0) continue;

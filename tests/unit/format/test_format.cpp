@@ -75,6 +75,7 @@ TEST_CASE("format: neighbours stand in columns", "[unit][format]") {
         "dtj 1;\nmodule A {\n  param weight: par[C];\n  param b:      par[C];\n}\n");
   CHECK(formatted("dtj 1;\nmodule A {\nsub a = B();\nsub a_very_long_name[i in 0..n] = C();\n}") ==
         "dtj 1;\nmodule A {\n  sub a = B();\n  sub a_very_long_name[i in 0..n] = C();\n}\n");
+  is_stable("dtj 1;\nmodule A {\n  sub fc1   = B();\n  sub short when c = C();\n  sub b     when c and d = D();\n}\n");
   CHECK(formatted("dtj 1;\nconst a = 1; // one\nconst long_name = 2; // two\n") ==
         "dtj 1;\nconst a = 1;          // one\nconst long_name = 2;  // two\n");
 }

@@ -11,7 +11,7 @@ syn keyword dtjType act par acc f16 f32 f64 bf16 i32 i64 bool int string duratio
 
 syn match dtjNumber '\<\d[0-9_]*\(\.\d[0-9_]*\)\?\([eE][+-]\?\d\+\)\?\>'
 syn match dtjNumber '\<0x[0-9a-fA-F_]\+\>'
-syn match dtjQuantity '\<\d[0-9_]*\(\.\d[0-9_]*\)\?\([eE][+-]\?\d\+\)\?\(%\|\(ns\|us\|ms\|s\|min\|h\|d\|B\|kB\|MB\|GB\|TB\|KiB\|MiB\|GiB\|TiB\|tok\|Ktok\|Mtok\|Gtok\|Ttok\|step\|epoch\|sample\|Gbps\|GBps\)\>\)'
+syn match dtjQuantity '\<\d[0-9_]*\(\.\d[0-9_]*\)\?\([eE][+-]\?\d\+\)\?\(%\|\(ns\|us\|ms\|s\|min\|h\|d\|B\|kB\|MB\|GB\|TB\|KiB\|MiB\|GiB\|TiB\|tok\|Ktok\|Mtok\|Gtok\|Ttok\|step\|epoch\|sample\|Mbps\|Gbps\|MBps\|GBps\|TBps\)\>\)'
 syn match dtjPlaceholder '<[a-z][a-z0-9_]*>'
 syn match dtjAttribute '^\s*@[A-Za-z_][A-Za-z0-9_.]*'
 syn match dtjOperator '|>\|->\|\*\*\|\.\.\.\?'
