@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "compiler/api/convert.hpp"
 #include "engine/plan/print.hpp"
 #include "engine/plan/serialize.hpp"
 
@@ -18,19 +19,10 @@ CompileStage compile_stage(Compilation::Stage stage) {
   return CompileStage::check;
 }
 
-DiagnosticSeverity severity_of(diag::Severity severity) {
-  switch (severity) {
-    case diag::Severity::error: return DiagnosticSeverity::error;
-    case diag::Severity::warning: return DiagnosticSeverity::warning;
-    case diag::Severity::note: return DiagnosticSeverity::note;
-  }
-  return DiagnosticSeverity::error;
-}
-
 DiagnosticInfo diagnostic_info(const diag::Diagnostic& diagnostic, const source::SourceManager& sources) {
   DiagnosticInfo info;
   info.code = std::string(diag::info(diagnostic.kind).code);
-  info.severity = severity_of(diag::info(diagnostic.kind).severity);
+  info.severity = api::severity_of(diag::info(diagnostic.kind).severity);
   info.message = diagnostic.message;
   info.helps = diagnostic.helps;
   if (diagnostic.range.is_none) return info;

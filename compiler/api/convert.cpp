@@ -42,6 +42,15 @@ MessageLevel message_level(LogLevel level) {
 
 }  // namespace
 
+DiagnosticSeverity severity_of(diag::Severity severity) {
+  switch (severity) {
+    case diag::Severity::error: return DiagnosticSeverity::error;
+    case diag::Severity::warning: return DiagnosticSeverity::warning;
+    case diag::Severity::note: return DiagnosticSeverity::note;
+  }
+  return DiagnosticSeverity::error;
+}
+
 RunOutcome outcome_of(ErrorCode code) {
   switch (code) {
     case ErrorCode::invalid_argument:

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "compiler/diagnostics/diagnostics.hpp"
 #include "dtj/dtj.hpp"
 #include "engine/base/log.hpp"
 #include "engine/base/result.hpp"
@@ -10,6 +11,8 @@
 // Between the public types and the engine's.
 
 namespace dtj::api {
+
+DiagnosticSeverity severity_of(diag::Severity severity);
 
 RunOutcome outcome_of(ErrorCode code);
 RunResult run_result(const run::RunSummary& summary);

@@ -54,7 +54,7 @@ Value Interpreter::field(const Value& base, const ast::Name& name) {
         report(diag::Kind::unknown_name, name.range, fmt::format("{} has no `{}`", describe(base), name.text));
     const auto names = field_names(base);
     if (auto near = diag::nearest(name.text, names)) {
-      diagnostic.help(fmt::format("did you mean `{}`?", *near)).fix(name.range, *near);
+      diagnostic.help(fmt::format("did you mean `{}`?", *near)).fix(name.range, *near, diag::Applicability::maybe_incorrect);
     } else if (!names.empty()) {
       diagnostic.help(fmt::format("it has {}", fmt::join(names, ", ")));
     }

@@ -92,7 +92,7 @@ bool Interpreter::match_arguments(const std::vector<ast::Param>& params, std::ve
         std::vector<std::string> names;
         for (const auto& param : params) names.push_back(param.name.text);
         if (auto near = diag::nearest(arg.name->text, names)) {
-          diagnostic.help(fmt::format("did you mean `{}`?", *near)).fix(arg.name->range, *near);
+          diagnostic.help(fmt::format("did you mean `{}`?", *near)).fix(arg.name->range, *near, diag::Applicability::maybe_incorrect);
         }
         continue;
       }

@@ -277,6 +277,7 @@ class Unit {
   Unit(const ast::File& file, source::SourceManager& sources, const CheckOptions& options, diag::Sink& sink)
       : file_(file), sink_(sink), imports_(file, sources, options.import_folders, sink),
         placeholders_(bind_placeholders(files(), options, sink)), evaluator_(sources, sink, placeholders_.values, &imports_) {
+    evaluator_.observe(options.on_value);
     scope_ = evaluator_.declare(file);
     used_ = evaluator_.used_placeholders();
     for (const ast::File* each : files()) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -28,11 +29,14 @@ struct SiteValue {
   std::string place;
 };
 
+struct Value;
+
 struct CheckOptions {
   std::map<std::string, std::string> bindings;   ///< name (without brackets) -> text
   std::map<std::string, SiteValue> site_values;  ///< the same from a site profile; `bindings` come first
   std::vector<std::string> import_folders;       ///< that imports may read beside the folder of the job file
   std::optional<std::string> job;               ///< which job of the file; none = the only one
+  std::function<void(source::Range, const Value&)> on_value;  ///< sees every expression that is evaluated
 };
 
 /// A job that makes sense. With unbound placeholders the text fields of `spec` hold "<name>" and it cannot run.

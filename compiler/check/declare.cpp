@@ -218,7 +218,7 @@ Value Interpreter::look_up(const std::string& name, source::Range range, const S
   std::vector<std::string> candidates = scope->all_names();
   for (auto primitive : primitive_names()) candidates.emplace_back(primitive);
   if (auto near = diag::nearest(name, candidates))
-    diagnostic.help(fmt::format("did you mean `{}`?", *near)).fix(range, *near);
+    diagnostic.help(fmt::format("did you mean `{}`?", *near)).fix(range, *near, diag::Applicability::maybe_incorrect);
   for (auto module : source::stdlib_modules()) {
     if (module == "prelude") continue;
     const std::string text(*source::find_stdlib(module));

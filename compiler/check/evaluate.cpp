@@ -35,6 +35,7 @@ Value Interpreter::evaluate(const ast::Expr& expr, const ScopePtr& scope) {
   Value value = evaluate_node(expr, scope);
   --depth_;
   value.range = expr.range;
+  if (on_value) on_value(expr.range, value);
   return value;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -30,6 +31,9 @@ class Evaluator {
   Evaluator(source::SourceManager& sources, diag::Sink& sink, std::map<std::string, Value> bound,
             const ImportFiles* imports = nullptr);
   ~Evaluator();
+
+  /// Called with every expression that is evaluated and its value; tools show them.
+  void observe(std::function<void(source::Range, const Value&)> on_value);
 
   /// Declares the file's names (imports of the standard library included) on top of the prelude.
   std::shared_ptr<Scope> declare(const ast::File& file);

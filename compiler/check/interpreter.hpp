@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -87,6 +88,7 @@ class Interpreter {
   /// The batch by which a schedule's samples and tokens become steps.
   std::optional<DataSpec> schedule_batch;
   bool allows_secrets = false;  ///< in conditions, whose values go nowhere
+  std::function<void(source::Range, const Value&)> on_value;  ///< may be empty
 
   // ---- reports (interpreter.cpp)
   /// A mistake inside the standard library is reported where the job called it.

@@ -159,6 +159,9 @@ Stated<T> read_as(const SectionValues& section, std::string_view name) {
 void suggest(diag::Diagnostic& report, std::string_view found, const std::vector<std::string>& candidates) {
   if (auto near = diag::nearest(found, candidates)) {
     report.help(fmt::format("did you mean `{}`?", *near));
+    // Only where the range is the word itself, without quotes or more around it.
+    const bool is_word = !report.range.is_none && report.range.end - report.range.begin == found.size();
+    if (is_word) report.fix(report.range, *near, diag::Applicability::maybe_incorrect);
     return;
   }
   if (!candidates.empty()) report.help("there is " + join_comma(candidates));

@@ -103,6 +103,13 @@ std::vector<std::string> unit_spellings() {
   return spellings;
 }
 
+std::vector<std::string> unit_spellings(UnitKind kind) {
+  std::vector<std::string> spellings;
+  for (const UnitRow& row : unit_rows)
+    if (row.kind == kind) spellings.emplace_back(row.spelling);
+  return spellings;
+}
+
 void report_unknown_unit(std::string_view unit, source::Range range, diag::Sink& sink) {
   // Words that people write for a unit this language spells otherwise.
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 16> other_words = {{
@@ -115,9 +122,16 @@ void report_unknown_unit(std::string_view unit, source::Range range, diag::Sink&
     if (word == unit) near = spelling;
   if (!near) near = diag::nearest(unit, unit_spellings());
   auto& report = sink.report({diag::Kind::unknown_unit, range, fmt::format("there is no unit `{}`", unit)});
-  if (near)
+  if (near) {
     report.help(fmt::format("did you mean `{}`?", *near));
-  else
+    // A plural is written the language's way; any other word is a guess.
+    const bool is_plural = unit == *near + "s" || unit == "minutes" || unit == "hours" || unit == "days";
+    if (!range.is_none && range.end - range.begin >= unit.size()) {
+      const auto begin = range.end - static_cast<std::uint32_t>(unit.size());
+      report.fix(source::Range::of(range.file, begin, range.end), *near,
+                 is_plural ? diag::Applicability::machine_applicable : diag::Applicability::maybe_incorrect);
+    }
+  } else
     report.help("units are ns, us, ms, s, min, h, d; B, kB ... TB, KiB ... TiB; tok, Ktok, Mtok, Gtok; step, epoch, sample; %; Gbps, GBps");
 }
 

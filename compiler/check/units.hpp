@@ -16,6 +16,8 @@ std::optional<Quantity> resolve_unit(double value, std::string_view unit);
 
 /// Every spelling that resolve_unit knows, for suggestions.
 std::vector<std::string> unit_spellings();
+/// Those of one kind.
+std::vector<std::string> unit_spellings(UnitKind kind);
 
 /// Reports E302 for a spelling that resolve_unit does not know; `range` covers the whole literal.
 void report_unknown_unit(std::string_view unit, source::Range range, diag::Sink& sink);

@@ -37,10 +37,16 @@ struct Label {
   std::string text;
 };
 
-/// Replace the bytes of `range` by `text`.
+/// Whether a fix may be applied without asking. machine_applicable: it says what the author meant; maybe_incorrect: it
+/// makes the text sound, and may say something else.
+enum class Applicability : std::uint8_t { machine_applicable, maybe_incorrect };
+std::string_view to_string(Applicability applicability);  ///< "MachineApplicable", as in rustc's JSON
+
+/// Replace the bytes of `range` by `text`. All fixes of one diagnostic belong together.
 struct Fix {
   source::Range range;
   std::string text;
+  Applicability applicability = Applicability::machine_applicable;
 };
 
 /// Plain data. `message` is lower-case, has no full stop, code in backticks. `range` is the narrowest.
@@ -59,7 +65,7 @@ struct Diagnostic {
   Diagnostic& label(source::Range r, std::string text);
   Diagnostic& note(std::string text);
   Diagnostic& help(std::string text);
-  Diagnostic& fix(source::Range r, std::string text);
+  Diagnostic& fix(source::Range r, std::string text, Applicability applicability = Applicability::machine_applicable);
 };
 
 /// Collects. A second diagnostic of the same kind at the same range is dropped (one message per cause).
@@ -87,8 +93,19 @@ struct RenderOptions {
 /// The caret form: error[E101]: message / --> file:line:col / source line / carets / = help.
 std::string render_text(const std::vector<Diagnostic>& diagnostics, const source::SourceManager& sources,
                         const RenderOptions& options);
-/// One JSON object a line: {"code","severity","message","file","line","col","end_line","end_col","labels","notes","helps","fixes"}.
+/// One diagnostic in the caret form.
+std::string render_one(const Diagnostic& diagnostic, const source::SourceManager& sources, const RenderOptions& options);
+/// One JSON object a line, in the shape of rustc's: message, code {code, explanation}, level, spans, children, rendered.
 std::string render_json(const std::vector<Diagnostic>& diagnostics, const source::SourceManager& sources);
+
+/// The diagnostics of one compilation, for a report over several.
+struct Report {
+  const std::vector<Diagnostic>* diagnostics;
+  const source::SourceManager* sources;
+};
+/// One SARIF 2.1.0 document. `failures`: what kept the tool itself from doing its work.
+std::string render_sarif(const std::vector<Report>& reports, std::string_view tool_version,
+                         const std::vector<std::string>& failures);
 
 /// The candidate nearest to `name` by edit distance, if near enough to be a likely typing mistake.
 std::optional<std::string> nearest(std::string_view name, const std::vector<std::string>& candidates);

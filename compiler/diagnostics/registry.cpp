@@ -20,6 +20,14 @@ const KindInfo& info(Kind kind) {
   return kinds[index];
 }
 
+std::string_view to_string(Applicability applicability) {
+  switch (applicability) {
+    case Applicability::machine_applicable: return "MachineApplicable";
+    case Applicability::maybe_incorrect: return "MaybeIncorrect";
+  }
+  return "Unspecified";
+}
+
 std::size_t num_kinds() { return std::size(kinds); }
 
 }  // namespace dtj::diag

@@ -1,58 +1,109 @@
 #include <nlohmann/json.hpp>
 
+#include "compiler/diagnostics/character.hpp"
 #include "compiler/diagnostics/diagnostics.hpp"
+#include "compiler/diagnostics/explain.hpp"
 #include "compiler/diagnostics/severity.hpp"
+
+// The shape is rustc's (https://doc.rust-lang.org/rustc/json.html), so that tools that read it read ours.
 
 namespace dtj::diag {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Adds where `range` lies; all fields are null when it lies nowhere.
-void put_range(Json& object, source::Range range, const source::SourceManager& sources) {
-  if (range.is_none) {
-    for (const char* key : {"file", "line", "col", "end_line", "end_col"}) object[key] = nullptr;
-    return;
+/// The source lines of a span, with what is marked in each; a long span is cut, for it says no more.
+Json span_lines(const source::SourceFile& file, const CharacterPosition& begin, const CharacterPosition& end) {
+  constexpr std::int64_t max_lines = 10;
+  Json lines = Json::array();
+  for (std::int64_t number = begin.line; number <= std::min(end.line, begin.line + max_lines - 1); ++number) {
+    const std::string_view text = file.line(static_cast<std::int32_t>(number));
+    const auto line_end = file.position(static_cast<std::uint32_t>(text.data() - file.text().data() + text.size()));
+    const std::int64_t last = number == end.line ? end.column : line_end.column;
+    lines.push_back({{"text", std::string(text)},
+                     {"highlight_start", number == begin.line ? begin.column : 1},
+                     {"highlight_end", last}});
   }
+  return lines;
+}
+
+struct SpanText {
+  Json label = nullptr;
+  Json replacement = nullptr;
+  Json applicability = nullptr;
+};
+
+Json span(source::Range range, bool is_primary, SpanText text, const source::SourceManager& sources) {
   const source::SourceFile& file = sources.file(range.file);
-  const source::Position begin = file.position(range.begin);
-  const source::Position end = file.position(range.end);
-  object["file"] = file.name();
-  object["line"] = begin.line;
-  object["col"] = begin.column;
-  object["end_line"] = end.line;
-  object["end_col"] = end.column;
+  const CharacterPosition begin = character_position(file, range.begin);
+  const CharacterPosition end = character_position(file, range.end);
+  Json object;
+  object["file_name"] = file.name();
+  object["byte_start"] = range.begin;
+  object["byte_end"] = range.end;
+  object["line_start"] = begin.line;
+  object["line_end"] = end.line;
+  object["column_start"] = begin.column;
+  object["column_end"] = end.column;
+  object["is_primary"] = is_primary;
+  object["text"] = span_lines(file, begin, end);
+  object["label"] = std::move(text.label);
+  object["suggested_replacement"] = std::move(text.replacement);
+  object["suggestion_applicability"] = std::move(text.applicability);
+  object["expansion"] = nullptr;
+  return object;
+}
+
+Json child(std::string_view level, const std::string& message) {
+  Json object;
+  object["message"] = message;
+  object["code"] = nullptr;
+  object["level"] = level;
+  object["spans"] = Json::array();
+  object["children"] = Json::array();
+  object["rendered"] = nullptr;
+  return object;
+}
+
+/// Notes, then helps; the fixes hang on the last help.
+Json children(const Diagnostic& diagnostic, const source::SourceManager& sources) {
+  Json list = Json::array();
+  for (const std::string& note : diagnostic.notes) list.push_back(child("note", note));
+  for (const std::string& help : diagnostic.helps) list.push_back(child("help", help));
+  if (diagnostic.fixes.empty()) return list;
+  if (diagnostic.helps.empty()) list.push_back(child("help", "write this instead"));
+  for (const Fix& fix : diagnostic.fixes) {
+    SpanText text;
+    text.replacement = fix.text;
+    text.applicability = to_string(fix.applicability);
+    list.back()["spans"].push_back(span(fix.range, true, std::move(text), sources));
+  }
+  return list;
 }
 
 Json to_json(const Diagnostic& diagnostic, const source::SourceManager& sources) {
   const KindInfo& kind = info(diagnostic.kind);
+  const Explanation* explanation = find_explanation(kind.code);
   Json object;
-  object["code"] = kind.code;
-  object["severity"] = to_string(kind.severity);
+  object["$message_type"] = "diagnostic";
   object["message"] = diagnostic.message;
-  put_range(object, diagnostic.range, sources);
-  object["labels"] = Json::array();
-  if (!diagnostic.range_label.empty()) {
-    Json label;
-    put_range(label, diagnostic.range, sources);
-    label["text"] = diagnostic.range_label;
-    object["labels"].push_back(std::move(label));
+  object["code"] = {{"code", kind.code},
+                    {"explanation", explanation == nullptr ? Json() : Json(render_explanation(*explanation))}};
+  object["level"] = to_string(kind.severity);
+  object["spans"] = Json::array();
+  if (!diagnostic.range.is_none) {
+    SpanText text;
+    if (!diagnostic.range_label.empty()) text.label = diagnostic.range_label;
+    object["spans"].push_back(span(diagnostic.range, true, std::move(text), sources));
   }
-  for (const Label& secondary : diagnostic.labels) {
-    Json label;
-    put_range(label, secondary.range, sources);
-    label["text"] = secondary.text;
-    object["labels"].push_back(std::move(label));
+  for (const Label& label : diagnostic.labels) {
+    if (label.range.is_none) continue;
+    SpanText text;
+    text.label = label.text;
+    object["spans"].push_back(span(label.range, false, std::move(text), sources));
   }
-  object["notes"] = diagnostic.notes;
-  object["helps"] = diagnostic.helps;
-  object["fixes"] = Json::array();
-  for (const Fix& fix : diagnostic.fixes) {
-    Json entry;
-    put_range(entry, fix.range, sources);
-    entry["text"] = fix.text;
-    object["fixes"].push_back(std::move(entry));
-  }
+  object["children"] = children(diagnostic, sources);
+  object["rendered"] = render_one(diagnostic, sources, {});
   return object;
 }
 

@@ -138,6 +138,12 @@ std::string count(std::size_t number, std::string_view noun) {
 
 }  // namespace
 
+std::string render_one(const Diagnostic& diagnostic, const source::SourceManager& sources, const RenderOptions& options) {
+  std::string out;
+  draw(diagnostic, sources, Palette(options.colour), out);
+  return out;
+}
+
 std::string render_text(const std::vector<Diagnostic>& diagnostics, const source::SourceManager& sources,
                         const RenderOptions& options) {
   const Palette palette(options.colour);

@@ -27,8 +27,8 @@ Diagnostic& Diagnostic::help(std::string text) {
   return *this;
 }
 
-Diagnostic& Diagnostic::fix(source::Range r, std::string text) {
-  fixes.push_back({r, std::move(text)});
+Diagnostic& Diagnostic::fix(source::Range r, std::string text, Applicability applicability) {
+  fixes.push_back({r, std::move(text), applicability});
   return *this;
 }
 

@@ -10,9 +10,9 @@
 
 namespace dtjc {
 
-namespace {
-
 bool use_colour() { return isatty(STDERR_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr; }
+
+namespace {
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -73,13 +73,25 @@ dtj::CompileOptions JobArguments::options() const {
   return options;
 }
 
-void add_format(CLI::App& command, Format& format) {
-  const std::map<std::string, Format> formats{{"text", Format::text}, {"json", Format::json}};
+namespace {
+
+void add_format_of(CLI::App& command, Format& format, const std::map<std::string, Format>& formats, const std::string& help) {
   command
       .add_option_function<std::string>(
-          "--format", [&format, formats](const std::string& name) { format = formats.at(name); }, "text or json")
+          "--format", [&format, formats](const std::string& name) { format = formats.at(name); }, help)
       ->transform(CLI::IsMember(formats, CLI::ignore_case))
       ->default_str("text");
+}
+
+}  // namespace
+
+void add_format(CLI::App& command, Format& format) {
+  add_format_of(command, format, {{"text", Format::text}, {"json", Format::json}}, "text or json");
+}
+
+void add_report_format(CLI::App& command, Format& format) {
+  add_format_of(command, format, {{"text", Format::text}, {"json", Format::json}, {"sarif", Format::sarif}},
+                "text, json (rustc's shape, one object a line) or sarif (2.1.0)");
 }
 
 void print_diagnostics(const dtj::Compilation& compilation, Format format) {

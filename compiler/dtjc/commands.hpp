@@ -14,9 +14,14 @@ namespace dtjc {
 
 /// Every command adds itself to the command line and stores its exit code when it ran.
 void add_check(CLI::App& app, int& code);
+void add_completion(CLI::App& app, int& code);
+void add_explain(CLI::App& app, int& code);
+void add_fmt(CLI::App& app, int& code);
+void add_lsp(CLI::App& app, int& code);
 void add_plan(CLI::App& app, int& code);
 void add_lower(CLI::App& app, int& code);
 void add_run(CLI::App& app, int& code);
+void add_schema(CLI::App& app, int& code);
 
 /// The body of a rank process, which `dtjc run` starts itself.
 int run_as_rank(int argc, char** argv);
@@ -35,8 +40,13 @@ struct JobArguments {
   dtj::CompileOptions options() const;
 };
 
-enum class Format { text, json };
+enum class Format { text, json, sarif };
 void add_format(CLI::App& command, Format& format);
+/// Text, JSON and SARIF: for commands that report diagnostics.
+void add_report_format(CLI::App& command, Format& format);
+
+/// Whether stderr is a terminal that wants colours.
+bool use_colour();
 
 /// Prints what the compilation has to say: text to stderr, or JSON lines to stdout.
 void print_diagnostics(const dtj::Compilation& compilation, Format format);

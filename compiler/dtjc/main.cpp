@@ -56,6 +56,11 @@ int run_command(int argc, char** argv) {
   dtjc::add_plan(app, code);
   dtjc::add_lower(app, code);
   dtjc::add_run(app, code);
+  dtjc::add_explain(app, code);
+  dtjc::add_fmt(app, code);
+  dtjc::add_lsp(app, code);
+  dtjc::add_schema(app, code);
+  dtjc::add_completion(app, code);
   if (report_unknown_command(app, argc, argv)) return dtjc::exit_usage;
   try {
     app.parse(argc, argv);

@@ -106,7 +106,7 @@ class Phrase {
   void add_hints(Diagnostic& diagnostic) const {
     const std::size_t type = c_.found->getType();
     if (type == DtjLexer::ASSIGN && expects(DtjLexer::LBRACE)) {
-      diagnostic.help("`==` compares, `=` assigns").fix(here(), "==");
+      diagnostic.help("`==` compares, `=` assigns").fix(here(), "==", diag::Applicability::maybe_incorrect);
     }
     if (is_word(type) && expects(DtjLexer::IDENT)) diagnostic.help("choose another name");
   }

@@ -167,7 +167,8 @@ class Mender {
                                      fmt::format("`{}` is not the name of a placeholder", file_.slice(all))});
     diagnostic.note("it has lower-case letters, digits and `_`, and begins with a letter");
     if (std::isalpha(static_cast<unsigned char>(name.front())) != 0) {
-      diagnostic.help(fmt::format("write `<{}>`", name)).fix(all, fmt::format("<{}>", name));
+      diagnostic.help(fmt::format("write `<{}>`", name))
+            .fix(all, fmt::format("<{}>", name), diag::Applicability::maybe_incorrect);
     }
     keep_as(DtjLexer::PLACEHOLDER, end);
   }

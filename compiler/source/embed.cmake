@@ -1,4 +1,5 @@
-# cmake -DOUTPUT=x.cpp "-DFILES=a.dtj;b.dtj" -P embed.cmake
+# cmake -DOUTPUT=x.cpp -DNAMESPACE=dtj::source -DFUNCTION=embedded_stdlib -DHEADER=compiler/source/embedded.hpp
+#       "-DFILES=a.dtj;b.dtj" -P embed.cmake
 # Bytes are written as numbers: string literals have a length limit and need escapes.
 set(arrays "")
 set(rows "")
@@ -10,18 +11,19 @@ foreach(file IN LISTS FILES)
   string(APPEND arrays "constexpr unsigned char text_of_${name}[] = {\n${bytes}0};\n")
   string(APPEND rows "    {\"${name}\", text_of_${name}, sizeof(text_of_${name}) - 1},\n")
 endforeach()
-file(WRITE "${OUTPUT}.new" "// Made from stdlib/*.dtj by embed.cmake.
-#include \"compiler/source/embedded.hpp\"
+file(WRITE "${OUTPUT}.new" "// Made by embed.cmake.
+#include \"${HEADER}\"
 
-namespace dtj::source {
+namespace ${NAMESPACE} {
 namespace {
+using source::EmbeddedFile;
 ${arrays}
 constexpr EmbeddedFile files[] = {
 ${rows}};
 }  // namespace
 
-gsl::span<const EmbeddedFile> embedded_stdlib() { return files; }
+gsl::span<const source::EmbeddedFile> ${FUNCTION}() { return files; }
 
-}  // namespace dtj::source
+}  // namespace ${NAMESPACE}
 ")
 file(RENAME "${OUTPUT}.new" "${OUTPUT}")

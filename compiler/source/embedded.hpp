@@ -5,14 +5,14 @@
 
 namespace dtj::source {
 
-/// One file of the standard library, as the build made it. `text` has `size` bytes.
+/// One file that the build put into the program. `text` has `size` bytes.
 struct EmbeddedFile {
-  const char* module;
+  const char* name;  ///< without folder and extension
   const unsigned char* text;
   std::size_t size;
 };
 
-/// In the order of their names; defined in a generated file.
+/// The standard library in the order of its names; defined in a generated file.
 gsl::span<const EmbeddedFile> embedded_stdlib();
 
 }  // namespace dtj::source

@@ -7,14 +7,14 @@ namespace dtj::source {
 
 std::optional<std::string_view> find_stdlib(std::string_view module) {
   for (const EmbeddedFile& file : embedded_stdlib()) {
-    if (module == file.module) return std::string_view(reinterpret_cast<const char*>(file.text), file.size);
+    if (module == file.name) return std::string_view(reinterpret_cast<const char*>(file.text), file.size);
   }
   return std::nullopt;
 }
 
 std::vector<std::string_view> stdlib_modules() {
   std::vector<std::string_view> modules;
-  for (const EmbeddedFile& file : embedded_stdlib()) modules.emplace_back(file.module);
+  for (const EmbeddedFile& file : embedded_stdlib()) modules.emplace_back(file.name);
   return modules;
 }
 

@@ -33,6 +33,8 @@ const std::map<std::string, Rooms>& floors() {
       {"compiler/ast", {"engine/base", "compiler/source"}},
       {"compiler/parse", {"engine/base", "compiler/source", "compiler/diagnostics", "compiler/ast"}},
       {"compiler/check", front},
+      {"compiler/format", front},
+      {"compiler/lsp", {"engine/base", "compiler/source", "compiler/diagnostics", "compiler/ast", "compiler/parse", "compiler/check", "compiler/format"}},
       {"compiler/site", {"engine/base", "compiler/source", "compiler/diagnostics"}},
       {"compiler/ir", {"engine/base", "compiler/source"}},
       {"compiler/passes", {"engine/base", "compiler/source", "compiler/ir"}},
