@@ -173,7 +173,7 @@ class Interpreter {
   Trace trace_objective(const ast::FnDecl& objective, const Value& model, const std::vector<FieldSpec>& fields,
                         std::int64_t micro_batch, bool training, const ScopePtr& scope,
                         std::vector<std::string>& metrics);
-  Trace trace_update(const Value& optimizer, std::optional<double> clip_norm, std::vector<StateInfo>& states);
+  Trace trace_update(const Value& optimizer, const ClipPolicy& clip, std::vector<StateInfo>& states);
   /// Calls `update` of the optimizer with its states in `state_scope`.
   Value call_update(const std::shared_ptr<ModuleInstance>& optimizer, std::vector<Argument> args,
                     const ScopePtr& state_scope, source::Range range);

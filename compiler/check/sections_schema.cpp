@@ -73,6 +73,7 @@ SectionSchema train_schema() {
           .keys = {
               K{.name = "stop", .type = quantity, .example = "2_000step", .is_required = true, .units = progress_units, .minimum = 0},
               K{.name = "grad_clip", .type = value, .example = "norm(1.0)"},
+              K{.name = "freeze", .type = value, .example = "[\"wte.*\"]"},
               K{.name = "log_every", .type = quantity, .example = "50step", .fallback = Quantity{10, UnitKind::step},
                 .units = {UnitKind::step, UnitKind::epoch, UnitKind::sample, UnitKind::tok, UnitKind::time}},
           }};
@@ -106,6 +107,16 @@ SectionSchema checkpoint_schema() {
           }};
 }
 
+SectionSchema init_schema() {
+  return {.name = "init",
+          .example = "init { from = safetensors(<weights>); }",
+          .keys = {
+              K{.name = "from", .type = value, .example = "safetensors(<weights>)", .is_required = true, .is_path = true},
+              K{.name = "missing", .type = word, .example = "error", .fallback = std::string_view("error"), .words = {"error", "initialise"}},
+              K{.name = "unexpected", .type = value, .example = "[\"h.{i}.attn.bias\"]"},
+          }};
+}
+
 SectionSchema parallel_schema() {
   return {.name = "parallel",
           .example = "parallel { zero = 0; }",
@@ -116,7 +127,8 @@ SectionSchema parallel_schema() {
 
 const std::vector<SectionSchema>& section_schemas() {
   static const std::vector<SectionSchema> schemas = {launch_schema(), mesh_schema(),  precision_schema(),  data_schema(),
-                                                     train_schema(),  eval_schema(), checkpoint_schema(), parallel_schema()};
+                                                     train_schema(),  eval_schema(), checkpoint_schema(), init_schema(),
+                                                     parallel_schema()};
   return schemas;
 }
 

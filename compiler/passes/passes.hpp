@@ -18,6 +18,7 @@ struct PassContext {
   std::int64_t bucket_bytes = 4 << 20;
   bool accumulate_into = false;   ///< gradients and metrics are added to `gradient` / `metric` inputs
   bool reduce_gradients = false;  ///< this program ends the step's gradients: insert the collectives
+  std::vector<bool> is_frozen = {};  ///< by index of the parameter: it gets no gradient; none beyond the end
 };
 
 /// True if it changed the graph.
@@ -56,7 +57,7 @@ bool canonicalize(ir::Graph& graph, const PassContext& ctx);
 
 /// Reverse mode: the graph's output (metric, 0) is the loss; adds one output (gradient, i) for every input (param, i),
 /// in f32, of loss / (gradient_accumulation * dp), and scales every metric by the same factor. Parameters that do not
-/// reach the loss get zeros. Conventions at kinks: autodiff/vjp.hpp.
+/// reach the loss get zeros; those in ctx.is_frozen get no output. Conventions at kinks: autodiff/vjp.hpp.
 bool autodiff(ir::Graph& graph, const PassContext& ctx);
 
 /// Uses of stop_gradient read its operand.
