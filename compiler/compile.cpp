@@ -65,7 +65,8 @@ Result<ir::Graph> run_passes(const CompileRequest& request, const ir::Graph& low
 /// counts.
 std::int64_t choose_bucket_bytes(const std::vector<check::ParamInfo>& params) {
   std::int64_t elements = 0;
-  for (const auto& param : params) elements += num_elements(param.type.shape);
+  for (const auto& param : params)
+    if (!param.is_frozen) elements += num_elements(param.type.shape);
   const std::int64_t gradient_bytes = elements * static_cast<std::int64_t>(size_of(DType::f32));
   return std::clamp<std::int64_t>(gradient_bytes / 8, 256 << 10, 4 << 20);
 }
@@ -78,6 +79,7 @@ Status make_programs(const CompileRequest& request, const lower::LoweredJob& low
   ctx.gradient_accumulation = job.spec.train_data.gradient_accumulation;
   ctx.weight_metric = job.spec.weight_metric();
   ctx.bucket_bytes = choose_bucket_bytes(job.params);
+  for (const auto& param : job.params) ctx.is_frozen.push_back(param.is_frozen);
   const auto micro = [&](const char* name, bool accumulates, bool reduces) {
     ctx.accumulate_into = accumulates;
     ctx.reduce_gradients = reduces;

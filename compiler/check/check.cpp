@@ -193,7 +193,7 @@ class JobChecker {
     const Value model = evaluate_instance(sections, "model", false);
     const bool has_model = !model.is_poison();
     require(objective != nullptr && has_model);
-    if (has_model) checked_.params = evaluator_.params();
+    if (has_model) settle_params();
     if (has_model) checked_.buffers = evaluator_.buffers();
     if (objective != nullptr && has_model && train_ != nullptr) trace_data(*objective, model);
 
@@ -201,7 +201,21 @@ class JobChecker {
     require(!optimizer.is_poison());
     check_schedule_end(optimizer, draft_, is_train_batch_known_ ? train_ : nullptr, sink_);
     if (!has_model || optimizer.is_poison()) return;
-    checked_.update = evaluator_.trace_update(optimizer, draft_.train.grad_clip_norm, checked_.spec.weight_metric(), checked_.states);
+    const ClipPolicy clip{draft_.train.grad_clip_norm, draft_.train.grad_clip_value};
+    checked_.update = evaluator_.trace_update(optimizer, clip, checked_.spec.weight_metric(), checked_.states);
+  }
+
+  void settle_params() {
+    evaluator_.freeze(find_frozen(draft_.train, evaluator_.params(), sink_));
+    checked_.params = evaluator_.params();
+    require(draft_.train.freeze.has_value());
+    if (!draft_.weights) return;
+    require(draft_.weights->is_known);
+    if (!draft_.weights->is_known) return;
+    const auto is_library = [&](source::Range range) { return evaluator_.is_library(range); };
+    std::vector<ParamInfo> tensors = checked_.params;
+    for (const BufferInfo& buffer : evaluator_.buffers()) tensors.push_back({buffer.name, buffer.type, buffer.init, buffer.range});
+    checked_.spec.weights = resolve_weights(*draft_.weights, tensors, is_library, sink_);
   }
 
   /// A mean over fewer targets in one micro batch than in another is not the mean over the global batch.
@@ -248,7 +262,7 @@ class JobChecker {
     spec.precision = draft_.precision.spec;
     spec.train_data = train_->spec;
     spec.train_data.transform.seed = spec.seed;
-    spec.train = {draft_.train.stop.value, draft_.train.grad_clip_norm, draft_.train.log_every.value};
+    spec.train = {draft_.train.stop.value, draft_.train.grad_clip_norm, draft_.train.grad_clip_value, draft_.train.log_every.value};
     if (draft_.eval && eval_ != nullptr) fill_eval();
     if (draft_.checkpoint)
       spec.checkpoint = CheckpointSpec{draft_.checkpoint->dir.value, draft_.checkpoint->every.value, draft_.checkpoint->keep, draft_.checkpoint->on_signal.value};

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <vector>
 
 #include "compiler/check/job_draft.hpp"
 #include "compiler/diagnostics/diagnostics.hpp"
@@ -35,6 +37,13 @@ struct StateKinds {
   bool has_buffers = false, has_scaler = false;
 };
 void check_save(const CheckpointDraft& checkpoint, const StateKinds& kinds, diag::Sink& sink);
+
+/// Which parameters `freeze` names. Every pattern must match one, and one parameter must be left.
+std::vector<bool> find_frozen(const TrainDraft& train, const std::vector<ParamInfo>& params, diag::Sink& sink);
+
+/// Which tensor of the file each parameter starts as. Every rule of the job, but not of the library, must give one.
+WeightsSpec resolve_weights(const WeightsDraft& draft, const std::vector<ParamInfo>& params,
+                            const std::function<bool(source::Range)>& is_library, diag::Sink& sink);
 
 /// The metrics and the goal of the evaluation against those of the objective.
 void check_metrics(const EvalDraft& eval, const std::vector<std::string>& metrics, diag::Sink& sink);

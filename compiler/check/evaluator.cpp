@@ -85,15 +85,24 @@ void Evaluator::set_num_ranks(std::int64_t num_ranks) {
   impl_->interpreter.num_ranks = num_ranks;
 }
 
+void Evaluator::freeze(const std::vector<bool>& is_frozen) {
+  auto& params = impl_->interpreter.params;
+  for (std::size_t i = 0; i < params.size(); ++i) params[i].is_frozen = is_frozen.at(i);
+}
+
+bool Evaluator::is_library(source::Range range) const {
+  return impl_->interpreter.is_library(range);
+}
+
 Trace Evaluator::trace_objective(const ast::FnDecl& objective, const Value& model, const std::vector<FieldSpec>& fields,
                                  std::int64_t micro_batch, bool training, const std::shared_ptr<Scope>& scope,
                                  std::vector<std::string>& metrics) {
   return impl_->interpreter.trace_objective(objective, model, fields, micro_batch, training, scope, metrics);
 }
 
-Trace Evaluator::trace_update(const Value& optimizer, std::optional<double> clip_norm,
+Trace Evaluator::trace_update(const Value& optimizer, const ClipPolicy& clip,
                               std::optional<std::uint32_t> weight_metric, std::vector<StateInfo>& states) {
-  return impl_->interpreter.trace_update(optimizer, clip_norm, weight_metric, states);
+  return impl_->interpreter.trace_update(optimizer, clip, weight_metric, states);
 }
 
 void Evaluator::check_modules(const ast::File& file, const std::shared_ptr<Scope>& scope) {

@@ -71,6 +71,11 @@ class Evaluator {
   const std::vector<BufferInfo>& buffers() const;
   /// The number of ranks that share a batch: what `num_ranks()` gives.
   void set_num_ranks(std::int64_t num_ranks);
+  /// One flag per parameter; before `trace_update`.
+  void freeze(const std::vector<bool>& is_frozen);
+
+  /// Whether the range lies in the standard library.
+  bool is_library(source::Range range) const;
 
   /// Calls the job's `fn objective(m, batch)` on the model and a batch of `micro_batch` samples of `fields`.
   /// The result must be a record of f32 scalars whose first field is `loss`; its names are given back in `metrics`.
@@ -78,10 +83,10 @@ class Evaluator {
                         std::int64_t micro_batch, bool training, const std::shared_ptr<Scope>& scope,
                         std::vector<std::string>& metrics);
 
-  /// gradient norm, optional clipping by it, then `optimizer.update` for each parameter. The optimizer is an instance of
+  /// gradient norm, optional clipping, then `optimizer.update` for each parameter. The optimizer is an instance of
   /// a module marked `@optimizer`; its `lr` is a number or a module with `forward(step: f64[]) -> f64[]`.
   /// With a weight metric (JobSpec::weight_metric) the gradients that arrive are divided by it first.
-  Trace trace_update(const Value& optimizer, std::optional<double> clip_norm, std::optional<std::uint32_t> weight_metric,
+  Trace trace_update(const Value& optimizer, const ClipPolicy& clip, std::optional<std::uint32_t> weight_metric,
                      std::vector<StateInfo>& states);
 
   /// Module-level check of every module of the file with symbolic dims, where its parameters allow it.

@@ -185,7 +185,7 @@ class Interpreter {
   Trace trace_objective(const ast::FnDecl& objective, const Value& model, const std::vector<FieldSpec>& fields,
                         std::int64_t micro_batch, bool training, const ScopePtr& scope,
                         std::vector<std::string>& metrics);
-  Trace trace_update(const Value& optimizer, std::optional<double> clip_norm, std::optional<std::uint32_t> weight_metric,
+  Trace trace_update(const Value& optimizer, const ClipPolicy& clip, std::optional<std::uint32_t> weight_metric,
                      std::vector<StateInfo>& states);
   /// Calls `update` of the optimizer with its states in `state_scope`.
   Value call_update(const std::shared_ptr<ModuleInstance>& optimizer, std::vector<Argument> args,

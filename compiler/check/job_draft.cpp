@@ -27,24 +27,28 @@ const Record* as_record(const Value& value, std::string_view name) {
   return record != nullptr && (*record)->name == name ? record->get() : nullptr;
 }
 
-std::optional<double> read_clip(const SectionValues& section, diag::Sink& sink) {
+/// `norm(1.0)`: all gradients together; `value(0.5)`: each element.
+void read_clip(const SectionValues& section, TrainDraft& draft, diag::Sink& sink) {
   const Entry* entry = section.find("grad_clip");
-  if (entry == nullptr || entry->value.is_poison() || entry->value.is_unbound()) return std::nullopt;
-  if (entry->value.as<None>() != nullptr) return std::nullopt;
-  const Record* record = as_record(entry->value, "norm");
+  if (entry == nullptr || entry->value.is_poison() || entry->value.is_unbound() || entry->value.as<None>() != nullptr) return;
+  const Record* by_norm = as_record(entry->value, "norm");
+  const Record* record = by_norm != nullptr ? by_norm : as_record(entry->value, "value");
   if (record == nullptr) {
     const auto number = as_number(entry->value);
-    sink.report({diag::Kind::wrong_type, entry->value.range, fmt::format("`grad_clip` takes `norm(...)`, found {}", describe(entry->value))})
+    sink.report({diag::Kind::wrong_type, entry->value.range,
+                 fmt::format("`grad_clip` takes `norm(...)` or `value(...)`, found {}", describe(entry->value))})
         .help(fmt::format("write `grad_clip = norm({})`", number && *number > 0 ? spell(*number) : "1.0"));
-    return std::nullopt;
+    return;
   }
   const Value* max = record->find("max");
   const auto number = max != nullptr ? as_number(*max) : std::nullopt;
-  if (!number) return std::nullopt;
-  if (*number > 0) return number;
-  sink.report({diag::Kind::out_of_range, entry->value.range, fmt::format("the norm to clip to must be above 0, found {}", spell(*number))})
-      .help("for example `grad_clip = norm(1.0)`, or leave it out");
-  return std::nullopt;
+  if (!number) return;
+  if (*number > 0) {
+    (by_norm != nullptr ? draft.grad_clip_norm : draft.grad_clip_value) = number;
+    return;
+  }
+  sink.report({diag::Kind::out_of_range, entry->value.range, fmt::format("the {} to clip to must be above 0, found {}", record->name, spell(*number))})
+      .help(fmt::format("for example `grad_clip = {}(1.0)`, or leave it out", record->name));
 }
 
 bool read_interval(const Value& value, std::string_view key, CheckpointDraft& draft, diag::Sink& sink) {
@@ -122,7 +126,8 @@ TrainDraft draft_train(const SectionValues& section, diag::Sink& sink) {
   draft.stop = progress_of(read_quantity(section, "stop"));
   if (!draft.stop.is_stated()) draft.stop.presence = Presence::unknown;  // reported as a missing key
   draft.log_every = progress_of(read_quantity(section, "log_every"));
-  draft.grad_clip_norm = read_clip(section, sink);
+  read_clip(section, draft, sink);
+  if (const Entry* freeze = section.find("freeze")) draft.freeze = read_patterns(freeze->value, "freeze", sink);
   return draft;
 }
 
@@ -165,6 +170,7 @@ JobDraft draft_job(const ast::JobDecl& job, const JobSections& sections, const R
   draft.train = draft_train(sections.section("train"), sink);
   if (sections.has("eval")) draft.eval = draft_eval(sections.section("eval"), context);
   if (sections.has("checkpoint")) draft.checkpoint = draft_checkpoint(sections.section("checkpoint"), sink);
+  if (sections.has("init")) draft.weights = draft_weights(sections.section("init"), sink);
   return draft;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/check/name_patterns.hpp"
 #include "compiler/check/sections.hpp"
 #include "engine/base/job_spec.hpp"
 
@@ -49,7 +50,23 @@ struct DataDraft {
 struct TrainDraft {
   Stated<Progress> stop;
   Stated<Progress> log_every;
-  std::optional<double> grad_clip_norm;
+  std::optional<double> grad_clip_norm, grad_clip_value;
+  std::optional<std::vector<StatedPattern>> freeze = std::vector<StatedPattern>();  ///< none: mistaken or unbound
+};
+
+/// "from -> to": a name in the file and a name in the model.
+struct WeightRuleDraft {
+  NamePattern from, to;
+  bool transpose = false;
+  source::Range range;
+};
+
+struct WeightsDraft {
+  std::string path;
+  std::vector<WeightRuleDraft> rules;
+  MissingWeights missing = MissingWeights::error;
+  std::vector<std::string> unexpected;
+  bool is_known = false;  ///< false: mistaken or unbound
 };
 
 struct GoalDraft {
@@ -87,6 +104,7 @@ struct JobDraft {
   TrainDraft train;
   std::optional<EvalDraft> eval;
   std::optional<CheckpointDraft> checkpoint;
+  std::optional<WeightsDraft> weights;
 };
 
 /// Reads every section. Mistakes within one section are reported here.
@@ -99,6 +117,7 @@ PrecisionDraft draft_precision(const SectionValues& section, const Stated<Device
 DataDraft draft_data(const SectionValues& section, const ReadContext& context);
 TrainDraft draft_train(const SectionValues& section, diag::Sink& sink);
 EvalDraft draft_eval(const SectionValues& section, const ReadContext& context);
+WeightsDraft draft_weights(const SectionValues& section, diag::Sink& sink);
 CheckpointDraft draft_checkpoint(const SectionValues& section, diag::Sink& sink);
 
 /// "500step", "30min"

@@ -64,7 +64,7 @@ struct SectionSchema {
   const KeySchema* find(std::string_view key) const;
 };
 
-/// launch, mesh, precision, data, train, eval, checkpoint, parallel, budget, resume.
+/// launch, mesh, precision, data, train, eval, checkpoint, init, parallel, budget, resume.
 const std::vector<SectionSchema>& section_schemas();
 const SectionSchema* find_section_schema(std::string_view name);
 /// The settings that stand in the job itself: model, optimizer, seed.

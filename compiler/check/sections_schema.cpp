@@ -98,6 +98,7 @@ SectionSchema train_schema() {
                 .words = {"none", "linear", "sqrt"},
                 .arguments = {K{.name = "base", .type = count, .example = "256sample", .units = batch_units, .of_word = "linear", .minimum = 1},
                               K{.name = "base", .type = count, .example = "256sample", .units = batch_units, .of_word = "sqrt", .minimum = 1}}},
+              K{.name = "freeze", .type = value, .example = "[\"wte.*\"]"},
               K{.name = "log_every", .type = quantity, .example = "50step", .fallback = Quantity{10, UnitKind::step},
                 .units = {UnitKind::step, UnitKind::epoch, UnitKind::sample, UnitKind::tok, UnitKind::time}},
           }};
@@ -132,6 +133,16 @@ SectionSchema checkpoint_schema() {
               K{.name = "write_bandwidth", .type = quantity, .example = "1GB/s", .units = {UnitKind::bandwidth}},
               K{.name = "reshard_on_load", .type = boolean, .example = "true", .fallback = false},
               K{.name = "async", .type = boolean, .example = "false", .fallback = false},
+          }};
+}
+
+SectionSchema init_schema() {
+  return {.name = "init",
+          .example = "init { from = safetensors(<weights>); }",
+          .keys = {
+              K{.name = "from", .type = value, .example = "safetensors(<weights>)", .is_required = true, .is_path = true},
+              K{.name = "missing", .type = word, .example = "error", .fallback = std::string_view("error"), .words = {"error", "initialise"}},
+              K{.name = "unexpected", .type = value, .example = "[\"h.{i}.attn.bias\"]"},
           }};
 }
 
@@ -171,8 +182,8 @@ SectionSchema resume_schema() {
 
 const std::vector<SectionSchema>& section_schemas() {
   static const std::vector<SectionSchema> schemas = {launch_schema(), mesh_schema(),  precision_schema(),  data_schema(),
-                                                     train_schema(),  eval_schema(), checkpoint_schema(), parallel_schema(),
-                                                     budget_schema(), resume_schema()};
+                                                     train_schema(),  eval_schema(), checkpoint_schema(), init_schema(),
+                                                     parallel_schema(), budget_schema(), resume_schema()};
   return schemas;
 }
 

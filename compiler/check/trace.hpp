@@ -111,6 +111,13 @@ struct ParamInfo {
   TensorType type;   ///< storage dtype
   InitSpec init;
   source::Range range;
+  bool is_frozen = false;  ///< has no gradient and no state, and is never updated
+};
+
+/// What happens to the gradients before `update` sees them.
+struct ClipPolicy {
+  std::optional<double> norm;   ///< of all gradients together
+  std::optional<double> value;  ///< of each element
 };
 
 /// A buffer of a module: not trained, assigned by `forward` while training.

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include "compiler/check/interpreter.hpp"
+#include "compiler/check/param_groups.hpp"
 
-// One optimizer step as a trace: gradient norm, clipping by it, the learning rate, then `update` for every parameter.
+// One optimizer step as a trace: gradient norm, clipping, the learning rate, then `update` for every parameter that is
+// not frozen.
 
 namespace dtj::check {
 
@@ -31,7 +33,7 @@ class UpdateTrace {
               std::vector<StateInfo>& states)
       : in_(in), optimizer_(std::move(optimizer)), range_(range), states_(states) {}
 
-  void record(std::optional<double> clip_norm, std::optional<std::uint32_t> weight_metric) {
+  void record(const ClipPolicy& clip, std::optional<std::uint32_t> weight_metric) {
     const std::string& name = optimizer_->decl->name.text;
     update_ = find_function(*optimizer_->decl, "update");
     if (!is_optimizer(*optimizer_->decl) || !update_) {
@@ -46,15 +48,15 @@ class UpdateTrace {
           .note("`update` of an optimizer takes the parameter, its gradient, the step and the learning rate");
       return;
     }
-    if (!declare_states()) return;
+    if (!find_optimizers() || !declare_states()) return;
     make_inputs();
     if (weight_metric) divide_by_weight(*weight_metric);
     Value norm = record_norm();
     if (norm.is_poison()) return;
-    if (clip_norm) clip(norm, *clip_norm);
-    Value rate = record_rate();
+    if (clip.norm) clip_by_norm(norm, *clip.norm);
+    if (clip.value) clip_by_value(*clip.value);
+    Value rate = record_scaled_rate(*optimizer_);
     if (rate.is_poison()) return;
-    if (in_.lr_scale != 1) rate = in_.emit_binary(TraceOp::mul, rate, {in_.lr_scale, range_}, range_);
     update_all(rate);
     output(in_.emit_cast(rate, DType::f32, range_), OutputKind::learning_rate, 0);
     output(norm, OutputKind::gradient_norm, 0);
@@ -67,13 +69,25 @@ class UpdateTrace {
     if (!value.is_poison()) in_.recording().trace.outputs.push_back({in_.ref(value), kind, index});
   }
 
+  bool find_optimizers() {
+    ParamGroups groups(in_, optimizer_);
+    if (!groups.read(in_.params)) return false;
+    for (const auto& param : in_.params) {
+      auto found = groups.find(param.name);
+      if (!found) return false;
+      optimizers_.push_back(std::move(*found));
+    }
+    return true;
+  }
+
   /// The states that each parameter has: their dims may use the names that `update` binds for the parameter.
   bool declare_states() {
     first_state_.clear();
     for (std::size_t p = 0; p < in_.params.size(); ++p) {
       first_state_.push_back(states_.size());
+      if (in_.params[p].is_frozen) continue;
       auto scope = std::make_shared<Scope>();
-      scope->parent = optimizer_->scope;
+      scope->parent = optimizers_[p].instance->scope;
       const ast::Param& param = update_->params[0];
       if (param.type) {
         // Binds the names only: the tensor itself is no part of the trace.
@@ -119,18 +133,21 @@ class UpdateTrace {
 
   void make_inputs() {
     auto index = [](std::size_t i) { return static_cast<std::uint32_t>(i); };
+    values_.resize(in_.params.size());
+    gradients_.resize(in_.params.size());
     for (std::size_t p = 0; p < in_.params.size(); ++p) {
-      const auto& type = in_.params[p].type;
-      values_.push_back(
-          in_.emit_input(InputKind::param, index(p), type.dtype, to_dims(type.shape), true, in_.params[p].range));
+      const TensorType& type = in_.params[p].type;
+      if (in_.params[p].is_frozen) continue;
+      trained_.push_back(p);
+      values_[p] = in_.emit_input(InputKind::param, index(p), type.dtype, to_dims(type.shape), true, in_.params[p].range);
     }
     for (std::size_t s = 0; s < states_.size(); ++s) {
       state_values_.push_back(
           in_.emit_input(InputKind::state, index(s), DType::f32, to_dims(states_[s].type.shape), false, range_));
     }
-    for (std::size_t p = 0; p < in_.params.size(); ++p) {
-      gradients_.push_back(in_.emit_input(InputKind::gradient, index(p), DType::f32, to_dims(in_.params[p].type.shape),
-                                          false, in_.params[p].range));
+    for (const std::size_t p : trained_) {
+      gradients_[p] = in_.emit_input(InputKind::gradient, index(p), DType::f32, to_dims(in_.params[p].type.shape), false,
+                                     in_.params[p].range);
     }
     step_ = in_.emit_input(InputKind::step, 0, DType::f64, {}, false, range_);
   }
@@ -139,13 +156,14 @@ class UpdateTrace {
   void divide_by_weight(std::uint32_t metric) {
     const Value weight = in_.emit_input(InputKind::weight, metric, DType::f32, {}, false, range_);
     const Value divisor = in_.emit_binary(TraceOp::maximum, weight, {1e-30, range_}, range_);
-    for (Value& gradient : gradients_) gradient = in_.emit_binary(TraceOp::div, gradient, divisor, range_);
+    for (const std::size_t p : trained_) gradients_[p] = in_.emit_binary(TraceOp::div, gradients_[p], divisor, range_);
   }
 
   /// sqrt of the sum of squares over all gradients.
   Value record_norm() {
     Value total;
-    for (const Value& gradient : gradients_) {
+    for (const std::size_t p : trained_) {
+      const Value& gradient = gradients_[p];
       if (gradient.is_poison()) return {};
       Value square = in_.emit_binary(TraceOp::mul, gradient, gradient, range_);
       TracedTensor op;
@@ -161,15 +179,22 @@ class UpdateTrace {
   }
 
   /// g *= min(1, limit / (norm + 1e-6))
-  void clip(const Value& norm, double limit) {
+  void clip_by_norm(const Value& norm, double limit) {
     Value padded = in_.emit_binary(TraceOp::add, norm, {1e-6, range_}, range_);
     Value ratio = in_.emit_binary(TraceOp::div, {limit, range_}, padded, range_);
     Value scale = in_.emit_binary(TraceOp::minimum, ratio, {1.0, range_}, range_);
-    for (Value& gradient : gradients_) gradient = in_.emit_binary(TraceOp::mul, gradient, scale, range_);
+    for (const std::size_t p : trained_) gradients_[p] = in_.emit_binary(TraceOp::mul, gradients_[p], scale, range_);
   }
 
-  Value record_rate() {
-    auto lr = in_.find_here("lr", optimizer_->scope);
+  void clip_by_value(double limit) {
+    for (const std::size_t p : trained_) {
+      const Value below = in_.emit_binary(TraceOp::minimum, gradients_[p], {limit, range_}, range_);
+      gradients_[p] = in_.emit_binary(TraceOp::maximum, below, {-limit, range_}, range_);
+    }
+  }
+
+  Value record_rate(const ModuleInstance& optimizer) {
+    auto lr = in_.find_here("lr", optimizer.scope);
     if (!lr) {
       in_.report(diag::Kind::wrong_argument, range_,
                  fmt::format("the optimizer `{}` has no parameter `lr`", optimizer_->decl->name.text));
@@ -199,18 +224,39 @@ class UpdateTrace {
     return {};
   }
 
-  void update_all(const Value& rate) {
-    for (std::size_t p = 0; p < in_.params.size(); ++p) {
+  /// The rate of an optimizer after the job's scaling rule.
+  Value record_scaled_rate(const ModuleInstance& optimizer) {
+    Value rate = record_rate(optimizer);
+    if (in_.lr_scale != 1 && !rate.is_poison()) rate = in_.emit_binary(TraceOp::mul, rate, {in_.lr_scale, range_}, range_);
+    return rate;
+  }
+
+  /// The learning rate of one parameter; `common` is that of all parameters that no group names.
+  Value rate_of(const ParamOptimizer& optimizer, const Value& common) {
+    auto [place, is_new] = rates_.try_emplace({optimizer.instance.get(), optimizer.lr_scale}, common);
+    if (!is_new) return place->second;
+    Value& rate = place->second;
+    if (optimizer.instance != optimizer_) rate = record_scaled_rate(*optimizer.instance);
+    if (optimizer.lr_scale != 1 && !rate.is_poison())
+      rate = in_.emit_binary(TraceOp::mul, rate, {optimizer.lr_scale, range_}, range_);
+    return rate;
+  }
+
+  void update_all(const Value& common_rate) {
+    for (const std::size_t p : trained_) {
+      const auto& optimizer = optimizers_[p].instance;
+      const Value rate = rate_of(optimizers_[p], common_rate);
+      if (rate.is_poison()) return;
       auto scope = std::make_shared<Scope>();
-      scope->parent = optimizer_->scope;
-      scope->instance = optimizer_;
+      scope->parent = optimizer->scope;
+      scope->instance = optimizer;
       for (std::size_t s = first_state_[p]; s < first_state_[p + 1]; ++s) {
         scope->names[names_[s]] = state_values_[s];
         scope->mutables.insert(names_[s]);
       }
       std::vector<Argument> args;
       for (const Value& value : {values_[p], gradients_[p], step_, rate}) args.push_back({std::nullopt, value});
-      Value updated = in_.call_update(optimizer_, std::move(args), scope, range_);
+      Value updated = in_.call_update(optimizer, std::move(args), scope, range_);
       if (updated.is_poison()) return;
       const auto& type = in_.params[p].type;
       const auto* tensor = as_tensor(updated);
@@ -233,6 +279,9 @@ class UpdateTrace {
   source::Range range_;
   std::vector<StateInfo>& states_;
   const ast::FnDecl* update_ = nullptr;
+  std::vector<ParamOptimizer> optimizers_;  ///< of each parameter
+  std::map<std::pair<const ModuleInstance*, double>, Value> rates_;
+  std::vector<std::size_t> trained_;      ///< the parameters that are not frozen
   std::vector<std::size_t> first_state_;  ///< of each parameter, and the end
   std::vector<std::string> names_;        ///< of each state, as the optimizer writes it
   std::vector<Value> values_, state_values_, gradients_;
@@ -248,14 +297,14 @@ Value Interpreter::call_update(const std::shared_ptr<ModuleInstance>& optimizer,
   return call_function(**function, std::move(args), range, state_scope);
 }
 
-Trace Interpreter::trace_update(const Value& optimizer, std::optional<double> clip_norm,
+Trace Interpreter::trace_update(const Value& optimizer, const ClipPolicy& clip,
                                 std::optional<std::uint32_t> weight_metric, std::vector<StateInfo>& states) {
   states.clear();
   recording_ = std::make_unique<Recording>();
   recording_->trace.name = "update";
   recording_->training = true;
   if (const auto* instance = optimizer.as<std::shared_ptr<ModuleInstance>>()) {
-    UpdateTrace(*this, *instance, optimizer.range, states).record(clip_norm, weight_metric);
+    UpdateTrace(*this, *instance, optimizer.range, states).record(clip, weight_metric);
   } else if (!optimizer.is_poison() && !optimizer.is_unbound()) {
     report(diag::Kind::wrong_type, optimizer.range,
            fmt::format("`optimizer` must be an optimizer, found {}", describe(optimizer)))

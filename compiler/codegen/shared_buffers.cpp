@@ -174,7 +174,7 @@ class SharedLayout {
   }
 
   Result<SharedBuffers> finish() {
-    DTJ_TRY_ASSIGN(shared_.gradients, all_of(gradients_, "gradient"));
+    shared_.gradients = gradients_;
     DTJ_TRY_ASSIGN(shared_.train_metrics, all_of(train_metrics_, "metric"));
     DTJ_TRY_ASSIGN(shared_.eval_metrics, all_of(eval_metrics_, "metric of the evaluation"));
     DTJ_TRY_ASSIGN(shared_.train_batch, all_of(train_batch_, "field"));
@@ -239,7 +239,7 @@ Result<BufferId> SharedBuffers::find(ProgramRole role, ir::Port port, std::uint3
       case ir::Port::state:
         return &states;
       case ir::Port::gradient:
-        return &gradients;
+        return nullptr;
       case ir::Port::batch:
         return role == ProgramRole::evaluate ? &eval_batch : &train_batch;
       case ir::Port::metric:
@@ -259,6 +259,7 @@ Result<BufferId> SharedBuffers::find(ProgramRole role, ir::Port port, std::uint3
     }
     return nullptr;
   };
+  if (port == ir::Port::gradient && index < gradients.size() && gradients[index]) return *gradients[index];
   const auto* buffers = pick();
   if (buffers == nullptr || index >= buffers->size())
     return fail(ErrorCode::internal,

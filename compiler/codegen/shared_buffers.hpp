@@ -24,7 +24,8 @@ struct SharedReduction {
 /// The buffers that outlive one program: what its ports stand for.
 struct SharedBuffers {
   std::vector<plan::BufferId> params, module_buffers, states;  ///< Arena::persistent, in checkpoint order
-  std::vector<plan::BufferId> gradients, train_metrics;  ///< Arena::gradient, bucket by bucket
+  std::vector<std::optional<plan::BufferId>> gradients;  ///< Arena::gradient, by parameter; none: it is frozen
+  std::vector<plan::BufferId> train_metrics;             ///< Arena::gradient
   std::vector<plan::BufferId> eval_metrics, learning_rate,
       gradient_norm;                                          ///< Arena::gradient; the last two hold 0 or 1
   std::vector<plan::BufferId> train_batch, eval_batch, step, sample;  ///< Arena::batch; the last two hold 0 or 1

@@ -19,6 +19,7 @@ struct PassContext {
   std::optional<std::uint32_t> weight_metric;  ///< JobSpec::weight_metric
   bool accumulate_into = false;   ///< gradients and metrics are added to `gradient` / `metric` inputs
   bool reduce_gradients = false;  ///< this program ends the step's gradients: insert the collectives
+  std::vector<bool> is_frozen = {};  ///< by index of the parameter: it gets no gradient; none beyond the end
 };
 
 /// True if it changed the graph.
@@ -58,7 +59,8 @@ bool canonicalize(ir::Graph& graph, const PassContext& ctx);
 /// Reverse mode: the graph's output (metric, 0) is the loss; adds one output (gradient, i) for every input (param, i),
 /// in f32, of loss / (gradient_accumulation * dp), and scales every metric by the same factor. With a weight metric the
 /// factor is the weight of the micro batch instead, a constant to the gradient, and the weight itself stays as it is.
-/// Parameters that do not reach the loss get zeros. Conventions at kinks: autodiff/vjp.hpp.
+/// Parameters that do not reach the loss get zeros; those in ctx.is_frozen get no output. Conventions at kinks:
+/// autodiff/vjp.hpp.
 bool autodiff(ir::Graph& graph, const PassContext& ctx);
 
 /// Uses of stop_gradient read its operand.

@@ -116,7 +116,8 @@ struct DataSpec {
 
 struct TrainSpec {
   Progress stop;
-  std::optional<double> grad_clip_norm;
+  std::optional<double> grad_clip_norm;   ///< of all gradients together
+  std::optional<double> grad_clip_value;  ///< every element of a gradient stays in [-x, x]
   Progress log_every{10, ProgressUnit::step};
 };
 
@@ -152,6 +153,23 @@ struct InitSpec {
   double b = 0;  ///<                      uniform: high; normal: standard deviation
 };
 
+/// The tensor of a file that a parameter starts as.
+struct WeightSource {
+  std::string param;
+  std::string tensor;
+  bool transpose = false;  ///< a matrix is stored the other way round
+};
+
+enum class MissingWeights : std::uint8_t { error, initialise };
+
+/// What a fresh run starts from; a resumed one has its checkpoint.
+struct WeightsSpec {
+  std::string path;  ///< a safetensors file
+  std::vector<WeightSource> sources;  ///< one per parameter and module buffer
+  MissingWeights missing = MissingWeights::error;
+  std::vector<std::string> unexpected;  ///< patterns of tensors that the file may hold besides
+};
+
 struct JobSpec {
   std::string name;
   std::uint64_t seed = 0;
@@ -163,6 +181,7 @@ struct JobSpec {
   TrainSpec train;
   std::optional<EvalSpec> eval;
   std::optional<CheckpointSpec> checkpoint;
+  std::optional<WeightsSpec> weights;
   std::vector<std::string> metrics;  ///< fields of the objective's result; the first is "loss"
 
   /// The metric "weight", if the objective gives one: every other metric, and the loss, is then a mean of micro batches in

@@ -31,6 +31,8 @@ inline constexpr LastBatch last_of<LastBatch> = LastBatch::pad;
 template <>
 inline constexpr Comparison last_of<Comparison> = Comparison::greater_equal;
 template <>
+inline constexpr MissingWeights last_of<MissingWeights> = MissingWeights::initialise;
+template <>
 inline constexpr InitKind last_of<InitKind> = InitKind::normal;
 template <>
 inline constexpr ProgressUnit last_of<ProgressUnit> = ProgressUnit::time;
@@ -87,7 +89,7 @@ void fields(V& v, Is<DataSpec> auto& x) {
 }
 template <class V>
 void fields(V& v, Is<TrainSpec> auto& x) {
-  v.field(x.stop), v.field(x.grad_clip_norm), v.unhashed(x.log_every);
+  v.field(x.stop), v.field(x.grad_clip_norm), v.field(x.grad_clip_value), v.unhashed(x.log_every);
 }
 template <class V>
 void fields(V& v, Is<GoalSpec> auto& x) {
@@ -106,9 +108,19 @@ void fields(V& v, Is<InitSpec> auto& x) {
   v.field(x.kind), v.field(x.a), v.field(x.b);
 }
 template <class V>
+void fields(V& v, Is<WeightSource> auto& x) {
+  v.field(x.param), v.field(x.tensor), v.field(x.transpose);
+}
+template <class V>
+void fields(V& v, Is<WeightsSpec> auto& x) {
+  v.field(x.path), v.field(x.sources), v.field(x.missing), v.field(x.unexpected);
+}
+template <class V>
 void fields(V& v, Is<JobSpec> auto& x) {
   v.field(x.name), v.field(x.seed), v.field(x.launch), v.field(x.mesh), v.field(x.precision), v.field(x.train_data);
-  v.field(x.eval_data), v.field(x.train), v.field(x.eval), v.unhashed(x.checkpoint), v.field(x.metrics);
+  v.field(x.eval_data), v.field(x.train), v.field(x.eval), v.unhashed(x.checkpoint);
+  // Rank 0 reads the weights for all, and a resumed run does not read them.
+  v.unhashed(x.weights), v.field(x.metrics);
 }
 
 template <class V>

@@ -152,7 +152,7 @@ struct Ports {
   std::optional<BufferId> sample;
 };
 
-inline constexpr std::int32_t plan_format_version = 2;
+inline constexpr std::int32_t plan_format_version = 3;
 
 struct ExecutionPlan {
   std::int32_t format_version = plan_format_version;

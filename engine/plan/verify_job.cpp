@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/base/name_pattern.hpp"
 #include "engine/plan/verify.hpp"
 
 namespace dtj::plan {
@@ -97,6 +98,12 @@ Status verify_job(const JobSpec& job) {
   DTJ_TRY(check_progress(job.train.stop, "train.stop"));
   DTJ_TRY(check_progress(job.train.log_every, "train.log_every"));
   if (job.train.grad_clip_norm && !(*job.train.grad_clip_norm > 0)) return bad("job: grad_clip_norm is not positive");
+  if (job.train.grad_clip_value && !(*job.train.grad_clip_value > 0))
+    return bad("job: grad_clip_value is not positive");
+  if (job.weights) {
+    for (const std::string& pattern : job.weights->unexpected)
+      if (!NamePattern::parse(pattern)) return bad("job: a name of unexpected weights is no pattern");
+  }
   if (job.eval_data) {
     // An evaluation batch is what each rank takes at a time; only its own sizes count.
     DTJ_TRY(check_source(*job.eval_data));

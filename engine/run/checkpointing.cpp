@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
 
+#include "engine/checkpoint/import_weights.hpp"
 #include "engine/run/initialise.hpp"
 #include "engine/run/session.hpp"
 
@@ -99,6 +101,29 @@ Status restore(Session& session, const checkpoint::Checkpoint& found) {
   return {};
 }
 
+Status read_weights(Session& session, const WeightsSpec& weights) {
+  if (!session.peers.is_first()) return {};
+  const auto tensors = persistent_tensors<checkpoint::TensorTarget>(session);
+  DTJ_TRY_ASSIGN(const checkpoint::ImportedWeights imported, checkpoint::import_weights(weights, tensors));
+  session.log(LogLevel::info, fmt::format("{} tensors loaded from `{}`", imported.num_tensors, weights.path));
+  for (const std::string& param : imported.initialised)
+    session.log(LogLevel::warning, fmt::format("`{}` has no `{}`, so it starts as the model states", weights.path, param));
+  return {};
+}
+
+// Rank 0 reads, so that one copy of the file is enough and all ranks start from the same bits.
+Status load_weights(Session& session, const WeightsSpec& weights) {
+  DTJ_TRY(session.peers.agree(read_weights(session, weights)));
+  if (session.peers.world_size() == 1) return {};
+  for (const auto& tensor : persistent_tensors<checkpoint::TensorTarget>(session)) {
+    const bool is_param = std::any_of(weights.sources.begin(), weights.sources.end(),
+                                      [&](const WeightSource& source) { return source.param == tensor.name; });
+    if (!is_param) continue;
+    DTJ_TRY(session.peers.communicator().broadcast(tensor.data, num_elements(tensor.shape), tensor.dtype, Rank{0}));
+  }
+  return {};
+}
+
 Status write(Session& session, checkpoint::SavedCheckpoint& saved) {
   if (!session.peers.is_first()) return {};
   checkpoint::Manifest manifest;
@@ -127,7 +152,7 @@ Status start_or_resume(Session& session) {
   DTJ_TRY(session.peers.agree(found ? restore(session, *found) : Status()));
   if (!found) {
     initialise_tensors(session);
-    return {};
+    return session.job().weights ? load_weights(session, *session.job().weights) : Status();
   }
   session.train.loader->seek(session.step);
   if (session.peers.is_first()) session.log(LogLevel::info, fmt::format("resumed from `{}`", found->path));

@@ -14,7 +14,7 @@ Table make_table() {
   Table table;
   for (const auto& family : {elementwise_primitives(), reduction_primitives(), einsum_primitives(),
                              rearrange_primitives(), shape_primitives(), indexing_primitives(), init_primitives(),
-                             window_primitives(), rank_primitives()}) {
+                             window_primitives(), rank_primitives(), policy_primitives()}) {
     for (const auto& primitive : family) table.emplace(primitive.name, primitive);
   }
   return table;

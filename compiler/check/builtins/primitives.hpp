@@ -53,6 +53,7 @@ std::vector<Primitive> indexing_primitives();
 std::vector<Primitive> init_primitives();
 std::vector<Primitive> window_primitives();
 std::vector<Primitive> rank_primitives();
+std::vector<Primitive> policy_primitives();
 
 /// The bytes [offset, offset + length) of a string literal in the source, or the whole of it where they cannot be told.
 source::Range range_inside(const Interpreter& in, const Value& literal, std::size_t offset, std::size_t length);

@@ -14,9 +14,13 @@ namespace {
 using ir::Op;
 using ir::ValueId;
 
+bool is_trained(const ir::Input& input, const PassContext& ctx) {
+  return input.port == ir::Port::param && !(input.index < ctx.is_frozen.size() && ctx.is_frozen[input.index]);
+}
+
 class Differentiator {
  public:
-  explicit Differentiator(ir::Graph& graph)
+  Differentiator(ir::Graph& graph, const PassContext& ctx)
       : graph_(graph),
         build_(graph),
         num_forward_(graph.nodes().size()),
@@ -24,7 +28,7 @@ class Differentiator {
         first_use_(graph.num_values()),
         contributions_(graph.num_values()),
         sums_(graph.num_values()) {
-    mark_active();
+    mark_active(ctx);
   }
 
   /// `seed` is the gradient of the loss.
@@ -38,9 +42,9 @@ class Differentiator {
   std::optional<ValueId> gradient(ValueId value) const { return sums_[value.value]; }
 
  private:
-  /// Active values lie between a parameter and anything: only they have gradients.
-  void mark_active() {
-    for (const ir::Input& input : graph_.inputs()) active_[input.value.value] = input.port == ir::Port::param;
+  /// Active values lie between a trained parameter and anything: only they have gradients.
+  void mark_active(const PassContext& ctx) {
+    for (const ir::Input& input : graph_.inputs()) active_[input.value.value] = is_trained(input, ctx);
     for (std::size_t i = 0; i < num_forward_; ++i) {
       const ir::Node& node = graph_.nodes()[i];
       for (const ValueId operand : node.operands)
@@ -115,11 +119,11 @@ bool autodiff(ir::Graph& graph, const PassContext& ctx) {
   }
   Expects(loss.has_value() && is_float(out.type(*loss).dtype) && out.type(*loss).shape.empty());
 
-  Differentiator differentiator(out);
+  Differentiator differentiator(out, ctx);
   differentiator.run(*loss, build.cast(scale, out.type(*loss).dtype));
   const std::vector<ir::Input> inputs = out.inputs();
   for (const ir::Input& input : inputs) {
-    if (input.port != ir::Port::param) continue;
+    if (!is_trained(input, ctx)) continue;
     const auto gradient = differentiator.gradient(input.value);
     const ValueId value =
         gradient ? build.cast(*gradient, DType::f32) : build.constant({DType::f32, out.type(input.value).shape}, 0.0);

@@ -4,7 +4,7 @@ namespace dtj::check::testing {
 namespace {
 
 TEST_CASE("symbolic: the standard library holds for every size", "[unit][check]") {
-  for (const std::string module : {"nn", "optim", "init", "data"}) {
+  for (const std::string module : {"nn", "optim", "init", "data", "io", "transformer"}) {
     const auto found = mistakes(std::string(*source::find_stdlib(module)));
     INFO(module << ": " << (found.empty() ? "" : found[0]));
     CHECK(found.empty());
@@ -12,7 +12,7 @@ TEST_CASE("symbolic: the standard library holds for every size", "[unit][check]"
 }
 
 TEST_CASE("symbolic: the examples hold for every size", "[unit][check]") {
-  for (const std::string name : {"01_fashion_mlp", "02_char_gpt"}) {
+  for (const std::string name : {"01_fashion_mlp", "02_char_gpt", "04_gpt2_124m", "05_llama_tiny"}) {
     const auto found = mistakes(read_file(DTJ_SOURCE_DIR "/examples/" + name + ".dtj"));
     INFO(name << ": " << (found.empty() ? "" : found[0]));
     CHECK(found.empty());

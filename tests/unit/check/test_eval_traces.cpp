@@ -124,7 +124,7 @@ TEST_CASE("traces: AdamW with a schedule and clipping", "[unit][check]") {
   Program program(read_file(DTJ_SOURCE_DIR "/examples/01_fashion_mlp.dtj"));
   program.objective(images, 64);
   std::vector<StateInfo> states;
-  const Trace trace = program.evaluator.trace_update(program.setting("optimizer"), 1.0, std::nullopt, states);
+  const Trace trace = program.evaluator.trace_update(program.setting("optimizer"), {1.0, {}}, std::nullopt, states);
   INFO(program.all_errors());
   REQUIRE(program.errors().empty());
   check_well_formed(trace);
@@ -154,7 +154,7 @@ std::size_t num_states(const std::string& optimizer, Strings& errors) {
       optimizer + "; fn objective(m, batch) { {loss = mean(m(batch.x))} } }");
   program.objective({{"x", DType::f32, {2}, false}}, 1);
   std::vector<StateInfo> states;
-  program.evaluator.trace_update(program.setting("optimizer"), std::nullopt, std::nullopt, states);
+  program.evaluator.trace_update(program.setting("optimizer"), {}, std::nullopt, states);
   errors = program.errors();
   return states.size();
 }
@@ -189,7 +189,7 @@ TEST_CASE("traces: a state keeps its shape and dtype", "[unit][check]") {
       "job j { model = Linear(2, 3); optimizer = Bad(lr = 0.1); fn objective(m, batch) { {loss = 0.0} } }");
   program.setting("model");
   std::vector<StateInfo> states;
-  program.evaluator.trace_update(program.setting("optimizer"), std::nullopt, std::nullopt, states);
+  program.evaluator.trace_update(program.setting("optimizer"), {}, std::nullopt, states);
   CHECK(program.errors() == Strings{"E201 `sum(g)`: the state `v` is f32[3, 2], found a tensor f32[]"});
 }
 

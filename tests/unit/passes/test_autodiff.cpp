@@ -162,3 +162,25 @@ TEST_CASE("autodiff: backward nodes carry the range of their forward node", "[un
   CHECK(node.op == Op::mul);
   CHECK(node.range.begin == 4);
 }
+
+TEST_CASE("autodiff: a frozen parameter has no gradient, and nothing is computed for it", "[unit][passes]") {
+  const auto gradients_of = [](const std::vector<bool>& is_frozen) {
+    auto graph = ir::parse(two_layers);
+    REQUIRE(graph);
+    passes::PassContext ctx;
+    ctx.is_frozen = is_frozen;
+    passes::autodiff(*graph, ctx);
+    REQUIRE(ir::verify(*graph));
+    return *graph;
+  };
+  const ir::Graph first = gradients_of({true, false});
+  REQUIRE(first.outputs().size() == 2);
+  CHECK(first.outputs()[1].port == ir::Port::gradient);
+  CHECK(first.outputs()[1].index == 1);
+  CHECK(count(first, Op::matmul) == 3);  // forward, and the gradient of the second matrix
+  const ir::Graph second = gradients_of({false, true});
+  REQUIRE(second.outputs().size() == 2);
+  CHECK(second.outputs()[1].index == 0);
+  CHECK(count(second, Op::matmul) == 4);  // the gradient passes through the second matrix
+  CHECK(gradients_of({true, true}).outputs().size() == 1);
+}

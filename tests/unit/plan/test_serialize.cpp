@@ -120,6 +120,7 @@ TEST_CASE("compute_hash: what decides the numbers enters", "[unit][plan]") {
       [](auto& p) { std::swap(p.micro_only.steps[0], p.micro_only.steps[1]); },
       [](auto& p) { std::get<plan::GemmStep>(p.micro_only.steps[1].what).accumulate = true; },
       [](auto& p) { p.job.train.grad_clip_norm.reset(); },
+      [](auto& p) { p.job.train.grad_clip_value = 0.5; },
       [](auto& p) { p.job.precision.compute = DType::bf16; },
   };
   std::vector<std::uint64_t> seen{hash};
