@@ -66,6 +66,7 @@ Json key_schema(const check::KeySchema& key) {
   Json value = value_schema(key);
   const bool is_plain_number = key.type == KeyType::integer || key.type == KeyType::number;
   if (key.minimum && is_plain_number) value["minimum"] = *key.minimum;
+  if (key.maximum && is_plain_number) value["maximum"] = *key.maximum;
   Json schema = {{"anyOf", Json::array({value, Json{{"$ref", "#/$defs/placeholder"}}})}};
   if (Json fallback = std::visit(FallbackJson{}, key.fallback); !fallback.is_null()) schema["default"] = std::move(fallback);
   if (!key.example.empty()) schema["description"] = "for example `" + std::string(key.name) + " = " + std::string(key.example) + ";`";

@@ -63,6 +63,14 @@ class Search {
 
   Assignment run() {
     if (unknowns_.empty() || unknowns_.size() > 3) return {};
+    auto observer = context_.evaluator->observe({});  // a value that is tried is nobody's value
+    const Assignment found = search();
+    context_.evaluator->observe(std::move(observer));
+    return found;
+  }
+
+ private:
+  Assignment search() {
     const diag::Sink known = try_values({});
     for (const diag::Diagnostic& report : known.sorted()) known_.insert(key_of(report));
     set_limits();
@@ -77,7 +85,6 @@ class Search {
     return valid_.front();
   }
 
- private:
   using Key = std::tuple<diag::Kind, std::uint32_t, std::uint32_t, std::uint32_t, std::string>;
   static Key key_of(const diag::Diagnostic& report) {
     return {report.kind, report.range.file.value, report.range.begin, report.range.end, report.message};

@@ -16,8 +16,9 @@ Evaluator::Evaluator(source::SourceManager& sources, diag::Sink& sink, std::map<
 
 Evaluator::~Evaluator() = default;
 
-void Evaluator::observe(std::function<void(source::Range, const Value&)> on_value) {
-  impl_->interpreter.on_value = std::move(on_value);
+std::function<void(source::Range, const Value&)> Evaluator::observe(
+    std::function<void(source::Range, const Value&)> on_value) {
+  return std::exchange(impl_->interpreter.on_value, std::move(on_value));
 }
 
 std::shared_ptr<Scope> Evaluator::declare(const ast::File& file) {

@@ -32,8 +32,8 @@ class Evaluator {
             const ImportFiles* imports = nullptr);
   ~Evaluator();
 
-  /// Called with every expression that is evaluated and its value; tools show them.
-  void observe(std::function<void(source::Range, const Value&)> on_value);
+  /// Called with every expression that is evaluated and its value; tools show them. Gives the earlier observer back.
+  std::function<void(source::Range, const Value&)> observe(std::function<void(source::Range, const Value&)> on_value);
 
   /// Declares the file's names (imports of the standard library included) on top of the prelude.
   std::shared_ptr<Scope> declare(const ast::File& file);

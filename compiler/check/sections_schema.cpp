@@ -130,7 +130,7 @@ SectionSchema checkpoint_schema() {
               K{.name = "format", .type = word, .example = "safetensors", .fallback = std::string_view("safetensors"), .words = {"safetensors"},
                 .arguments = {K{.name = "shard_max", .type = quantity, .example = "4GiB", .units = {UnitKind::bytes}}}},
               K{.name = "save_time", .type = quantity, .example = "2min", .units = {UnitKind::time}},
-              K{.name = "write_bandwidth", .type = quantity, .example = "1GB/s", .units = {UnitKind::bandwidth}},
+              K{.name = "write_bandwidth", .type = quantity, .example = "1GBps", .units = {UnitKind::bandwidth}},
               K{.name = "reshard_on_load", .type = boolean, .example = "true", .fallback = false},
               K{.name = "async", .type = boolean, .example = "false", .fallback = false},
           }};

@@ -8,7 +8,8 @@
 namespace dtj::diag {
 
 /// A piece of a job. `fence` says what it is: "dtj" a whole file, "dtj-top" declarations without the edition, "dtj-job"
-/// sections and settings of a job whose other parts do not matter; options such as `--bind a=b` may follow.
+/// sections and settings of a job whose other parts do not matter, "toml" a site profile; options such as `--bind a=b` may
+/// follow.
 struct Example {
   std::string fence;
   std::string text;

@@ -4,11 +4,14 @@
 #include "compiler/check/check.hpp"
 #include "compiler/diagnostics/diagnostics.hpp"
 #include "compiler/parse/parse.hpp"
+#include "compiler/site/site.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/snippet.hpp"
+#include "tests/support/temp_dir.hpp"
 
 // What the documents show is what the compiler takes. A fence says what its snippet is: `dtj` a whole file, `dtj-top`
-// declarations, `dtj-job` parts of a job, `dtj-body` statements. `fails=E101` behind it: the snippet gives this code.
+// declarations, `dtj-job` parts of a job, `dtj-body` statements, `toml` a site profile. `fails=E101` behind it: the snippet
+// gives this code.
 
 namespace dtj {
 namespace {
@@ -23,6 +26,16 @@ std::string read(const std::string& path) {
 bool is_of_language(const test::Snippet& snippet) {
   const std::string tag = test::tag_of(snippet.fence);
   return tag == "dtj" || tag == "dtj-top" || tag == "dtj-job" || tag == "dtj-body";
+}
+
+void check_profile(const test::Snippet& snippet) {
+  const test::TempDir folder;
+  source::SourceManager sources;
+  diag::Sink sink;
+  const auto profile = site::read_profile(folder.write("site.toml", snippet.text), "", sources, sink);
+  INFO("the profile at line " << snippet.line << "\n" << diag::render_text(sink.sorted(), sources, {}));
+  REQUIRE(profile.has_value());
+  CHECK_FALSE(profile->bind.empty());
 }
 
 void check_snippet(const test::Snippet& snippet) {
@@ -49,7 +62,11 @@ TEST_CASE("reference: every snippet of the language reference compiles", "[house
   const auto snippets = test::fenced_snippets(read("grammar/README.md"));
   CHECK(snippets.size() >= 2);
   for (const test::Snippet& snippet : snippets) {
-    INFO("grammar/README.md:" << snippet.line << ": a fence is marked dtj, dtj-top, dtj-job or dtj-body");
+    if (snippet.fence == "toml") {
+      check_profile(snippet);
+      continue;
+    }
+    INFO("grammar/README.md:" << snippet.line << ": a fence is marked dtj, dtj-top, dtj-job, dtj-body or toml");
     REQUIRE(is_of_language(snippet));
     check_snippet(snippet);
   }
