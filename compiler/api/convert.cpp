@@ -1,10 +1,5 @@
 #include "compiler/api/convert.hpp"
 
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
-
 #include <fmt/format.h>
 
 namespace dtj::api {
@@ -99,26 +94,6 @@ run::TrainerCallbacks trainer_callbacks(const RunCallbacks& callbacks) {
   }
   trainer.log = logger(callbacks);
   return trainer;
-}
-
-Result<std::string> make_run_dir(const std::string& wanted) {
-  std::error_code error;
-  if (!wanted.empty()) {
-    std::filesystem::create_directories(wanted, error);
-    if (error) return fail(ErrorCode::unavailable, fmt::format("cannot create the folder {}: {}", wanted, error.message()));
-    return wanted;
-  }
-  const auto temporary = std::filesystem::temp_directory_path(error);
-  std::string pattern = (error ? std::string("/tmp") : temporary.string()) + "/dtj-run-XXXXXX";
-  if (mkdtemp(pattern.data()) == nullptr) {
-    return fail(ErrorCode::unavailable, fmt::format("cannot create the folder {}: {}", pattern, std::strerror(errno)));
-  }
-  return pattern;
-}
-
-RemoveOnExit::~RemoveOnExit() {
-  std::error_code ignored;
-  if (!path.empty()) std::filesystem::remove_all(path, ignored);
 }
 
 }  // namespace dtj::api

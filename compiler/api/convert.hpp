@@ -20,13 +20,4 @@ Logger logger(const RunCallbacks& callbacks);
 /// `callbacks` must outlive the result.
 run::TrainerCallbacks trainer_callbacks(const RunCallbacks& callbacks);
 
-/// `wanted`, created if need be, or a fresh private folder when it is empty.
-Result<std::string> make_run_dir(const std::string& wanted);
-
-/// Removes a folder at the end of its life; "" = nothing.
-struct RemoveOnExit {
-  std::string path;
-  ~RemoveOnExit();
-};
-
 }  // namespace dtj::api

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/api/convert.hpp"
+#include "compiler/api/run_folder.hpp"
 #include "compiler/api/compilation.hpp"
 #include "compiler/codegen/host/kernel_compiler.hpp"
 #include "dtj/dtj.hpp"
@@ -187,10 +188,9 @@ LaunchResult launch_job(const Compilation& compilation, const LaunchOptions& opt
   if (options.rank_command.empty()) return {RunOutcome::bad_input, "`rank_command` is empty: name a program that calls run_rank"};
   if (auto reason = why_not_here(plan->job.launch)) return {RunOutcome::environment_unfit, *std::move(reason)};
   if (const auto obstacle = compilation.impl().obstacle()) return {RunOutcome::environment_unfit, *obstacle};
-  auto run_dir = api::make_run_dir(options.run_dir);
-  if (!run_dir) return {RunOutcome::environment_unfit, run_dir.error().to_string()};
-  const api::RemoveOnExit cleanup{options.run_dir.empty() ? *run_dir : std::string()};
-  const std::string plan_path = *run_dir + "/plan";
+  const auto folder = api::RunFolder::make(options.run_dir);
+  if (!folder) return {RunOutcome::environment_unfit, folder.error().to_string()};
+  const std::string plan_path = folder->path() + "/plan";
   if (const auto saved = plan::save_file(*plan, plan_path); !saved) {
     return {RunOutcome::environment_unfit, saved.error().to_string()};
   }
@@ -200,11 +200,11 @@ LaunchResult launch_job(const Compilation& compilation, const LaunchOptions& opt
   local.threads_per_rank = plan->job.launch.threads_per_rank;
   local.bind_cores = plan->job.launch.bind_cores;
   local.plan_path = plan_path;
-  local.run_dir = *run_dir;
+  local.run_dir = folder->path();
   local.stop_request = options.stop_request;
   const auto report = launch::launch_local(local, api::logger(callbacks));
   if (!report) return {api::outcome_of(report.error().code), report.error().to_string()};
-  return conclude(*run_dir, *report);
+  return conclude(folder->path(), *report);
 }
 
 }  // namespace dtj

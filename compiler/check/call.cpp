@@ -11,6 +11,16 @@ namespace dtj::check {
 
 namespace {
 
+/// Whether a type has a dim of this name.
+bool names_dim(const ast::TypeExpr& type, const std::string& name) {
+  const auto* named = std::get_if<ast::NamedType>(&type.node);
+  if (!named || !named->dims) return false;
+  return std::any_of(named->dims->begin(), named->dims->end(), [&](const ast::DimExpr& dim) {
+    const auto* written = dim.size ? std::get_if<ast::NameRef>(&dim.size->node) : nullptr;
+    return written && written->name == name;
+  });
+}
+
 std::string signature_of(const std::vector<ast::Param>& params) {
   std::string text;
   for (const auto& param : params) text += (text.empty() ? "" : ", ") + param.name.text;
@@ -140,6 +150,7 @@ bool Interpreter::match_arguments(const std::vector<ast::Param>& params, std::ve
 bool Interpreter::check_where(const std::vector<ast::ExprPtr>& clauses, const ScopePtr& scope,
                               const std::string& subject, source::Range range) {
   bool good = true;
+  for (const auto& clause : clauses) assume(*clause, scope);
   for (const auto& clause : clauses) {
     Value value = evaluate(*clause, scope);
     if (value.is_unbound()) continue;
@@ -173,6 +184,26 @@ bool Interpreter::check_where(const std::vector<ast::ExprPtr>& clauses, const Sc
   return good;
 }
 
+// The result's dims are sizes that the arguments or the module know. A pack (`..L`) may stay open: any shape.
+bool Interpreter::check_result_dims(const ast::FnDecl& decl, const ScopePtr& scope) {
+  const auto* named = std::get_if<ast::NamedType>(&decl.result_type->node);
+  if (!named || !named->dims) return true;
+  const auto is_bound_by_argument = [&](const std::string& name) {
+    return std::any_of(decl.params.begin(), decl.params.end(),
+                       [&](const ast::Param& param) { return param.type && names_dim(*param.type, name); });
+  };
+  for (const auto& dim : *named->dims) {
+    const auto* name = dim.size ? std::get_if<ast::NameRef>(&dim.size->node) : nullptr;
+    if (!name || is_bound_by_argument(name->name) || find(name->name, scope)) continue;
+    report(diag::Kind::unbound_dim, dim.range,
+           fmt::format("the dim `{}` of the result of `{}` has no size", name->name, decl.name.text))
+        .note("a dim takes its size from an argument that has it, or from a parameter of the module")
+        .help("write its size, for example `2 * C`, or leave the type of the result out");
+    return false;
+  }
+  return true;
+}
+
 // By the name that the library gives to such a parameter. -1 is no target of a sample: it leaves nothing out.
 void Interpreter::note_uneven_mean(const Scope& arguments, source::Range range) {
   const auto ignore = arguments.names.find("ignore");
@@ -195,6 +226,7 @@ Value Interpreter::call_function(const Function& function, std::vector<Argument>
   for (const auto& [name, value] : scope->names) {
     if (value.is_poison()) return {};
   }
+  if (decl.result_type && !check_result_dims(decl, scope)) return {};
   note_uneven_mean(*scope, range);
   if (!enter(callee, range)) return {};
   Fit to_params{scope, "", {}, true};

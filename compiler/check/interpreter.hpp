@@ -179,6 +179,11 @@ class Interpreter {
   void output_buffers();
   TensorRef ref(const Value& value) const;
 
+  bool check_result_dims(const ast::FnDecl& decl, const ScopePtr& scope);
+  /// Takes `a divides b` for true while a module is checked on its own.
+  void assume(const ast::Expr& condition, const ScopePtr& scope);
+  bool is_assumed_to_divide(const Dim& divisor, const Dim& dividend) const;
+  void report_unproved(const Dim& dividend, const Dim& divisor, source::Range range);
   void check_metric_name(const std::string& name, source::Range range);
   /// Remembers a call whose mean leaves targets out: Trace::uneven_mean.
   void note_uneven_mean(const Scope& arguments, source::Range range);
@@ -258,6 +263,8 @@ class Interpreter {
   std::uint32_t depth_ = 0;
   bool is_exhausted_ = false;
   bool is_symbolic_ = false;  ///< checking a module on its own
+  std::vector<std::pair<Dim, Dim>> assumed_;  ///< the first divides the second, in the module that is checked
+  std::set<std::pair<source::FileId, std::uint32_t>> unproved_;  ///< where it was said
 };
 
 /// The integer as a Dim, if it is one.

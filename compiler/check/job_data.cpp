@@ -81,7 +81,7 @@ void read_token_shards(const Record& source, DataSpec& spec, diag::Sink& sink) {
   const std::string dtype = text_field(source, "dtype", sink);
   if (dtype.empty() || dtype.front() == '<' || dtype == "u16") return;
   sink.report({diag::Kind::unknown_word, source.find("dtype")->range, fmt::format("`dtype` of token shards cannot be `{}`", dtype)})
-      .help("tokens are stored as `u16`");
+      .help("tokens are stored as `u16`; a file with a header says itself what it holds");
 }
 
 void read_source(const SectionValues& section, DataDraft& draft, diag::Sink& sink) {

@@ -125,18 +125,23 @@ Value known_integers(Interpreter& in, BinaryOp op, std::int64_t a, std::int64_t 
   return fail(in, diag::Kind::wrong_type, range, fmt::format("`{}` does not take integers", ast::to_string(op)));
 }
 
-Value symbolic_quotient(BinaryOp op, const Dim& a, const Dim& b, source::Range range, bool assume_exact) {
+Value symbolic_quotient(Interpreter& in, BinaryOp op, const Dim& a, const Dim& b, source::Range range, bool must_be_proved) {
   const Value unknown{Unbound{}, range};
   if (b.is(0)) return unknown;
   if (auto exact = Dim::divide(a, b)) return make_int(op == BinaryOp::mod ? Dim(0) : *exact, range);
-  if (op == BinaryOp::div) return assume_exact ? make_int(Dim::quotient(a, b), range) : unknown;
+  if (op == BinaryOp::div && !must_be_proved) return unknown;
+  if (op == BinaryOp::div) {
+    // After a report as if it were exact, so that one cause gives one error.
+    if (!in.is_assumed_to_divide(b, a)) in.report_unproved(a, b, range);
+    return make_int(Dim::quotient(a, b), range);
+  }
   return make_int(Dim::opaque(fmt::format("({} {} {})", a.to_string(), ast::to_string(op), b.to_string())), range);
 }
 
 }  // namespace
 
 Value integer_binary(Interpreter& in, BinaryOp op, const Value& lhs, const Value& rhs, source::Range range,
-                     bool assume_exact) {
+                     bool must_be_proved) {
   const Dim a = *as_dim(lhs);
   const Dim b = *as_dim(rhs);
   if (a.number() && b.number()) return known_integers(in, op, *a.number(), *b.number(), lhs, rhs, range);
@@ -151,7 +156,7 @@ Value integer_binary(Interpreter& in, BinaryOp op, const Value& lhs, const Value
     case BinaryOp::div:
     case BinaryOp::floor_div:
     case BinaryOp::mod:
-      return symbolic_quotient(op, a, b, range, assume_exact);
+      return symbolic_quotient(in, op, a, b, range, must_be_proved);
     case BinaryOp::divides:
       return !a.is(0) && Dim::divide(b, a) ? Value{true, range} : unknown;
     case BinaryOp::pow:

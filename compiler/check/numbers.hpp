@@ -6,9 +6,9 @@
 
 namespace dtj::check {
 
-/// Both are integers, perhaps symbolic. `/` is exact; with `assume_exact` an unproved quotient of symbols is taken as exact.
+/// Both are integers, perhaps symbolic. `/` is exact; with `must_be_proved`, for symbols too.
 Value integer_binary(Interpreter& in, ast::BinaryOp op, const Value& lhs, const Value& rhs, source::Range range,
-                     bool assume_exact);
+                     bool must_be_proved);
 /// At least one has a fraction.
 Value real_binary(Interpreter& in, ast::BinaryOp op, const Value& lhs, const Value& rhs, source::Range range);
 /// At least one is a quantity.

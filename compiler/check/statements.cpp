@@ -107,6 +107,7 @@ void Interpreter::run_for(const ast::For& loop, const ScopePtr& scope) {
 }
 
 void Interpreter::run_check(const ast::Check& check, const ScopePtr& scope, source::Range range) {
+  assume(*check.condition, scope);
   Value condition = evaluate(*check.condition, scope);
   if (condition.is_poison() || condition.is_unbound()) return;
   const auto* flag = condition.as<bool>();

@@ -28,6 +28,7 @@ class SymbolicCheck {
     const std::size_t num_params = in_.params.size();
     in_.path_.clear();
     in_.is_symbolic_ = true;
+    in_.assumed_.clear();
     // Other parameters of the model are out of sight, so that names cannot clash with them.
     std::vector<ParamInfo> hidden = std::move(in_.params);
     std::vector<BufferInfo> hidden_buffers = std::move(in_.buffers);
@@ -50,6 +51,7 @@ class SymbolicCheck {
   void check(const ast::FnDecl& decl) {
     if (!decl.body) return;
     in_.is_symbolic_ = true;
+    in_.assumed_.clear();
     check_function(Function{&decl, nullptr, scope_, ""}, nullptr);
     in_.is_symbolic_ = false;
   }

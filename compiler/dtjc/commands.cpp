@@ -64,7 +64,8 @@ dtj::CompileOptions JobArguments::options() const {
     const auto equals = binding.find('=');
     std::string name = binding.substr(0, equals);
     if (name.size() > 2 && name.front() == '<' && name.back() == '>') name = name.substr(1, name.size() - 2);
-    options.bindings[name] = binding.substr(equals + 1);
+    if (!options.bindings.emplace(name, binding.substr(equals + 1)).second)
+      throw CLI::ValidationError("--bind", "<" + name + "> is given twice");
   }
   options.job = job;
   options.import_dirs = import_dirs;

@@ -1,6 +1,7 @@
 #include "progress.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <unistd.h>
 
@@ -20,12 +21,15 @@ std::string with_commas(double value) {
   return digits;
 }
 
+/// Not a number has a sign, which tells nothing.
+std::string metric_text(double value) { return std::isnan(value) ? "nan" : fmt::format("{:.4f}", value); }
+
 std::string metrics_text(const std::map<std::string, double>& metrics) {
   // The loss first, the others by name.
   std::string text;
-  if (const auto loss = metrics.find("loss"); loss != metrics.end()) text += fmt::format("  loss {:.4f}", loss->second);
+  if (const auto loss = metrics.find("loss"); loss != metrics.end()) text += fmt::format("  loss {}", metric_text(loss->second));
   for (const auto& [name, value] : metrics) {
-    if (name != "loss") text += fmt::format("  {} {:.4f}", name, value);
+    if (name != "loss") text += fmt::format("  {} {}", name, metric_text(value));
   }
   return text;
 }

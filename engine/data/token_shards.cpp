@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -14,19 +15,26 @@
 namespace dtj::data {
 namespace {
 
-constexpr std::int32_t header_magic = 20240520;
-constexpr std::int32_t header_version = 1;
+// The two headers of llm.c; a file without one holds u16 tokens only, as nanoGPT writes it.
+struct HeaderKind {
+  std::int32_t magic;
+  std::int32_t version;
+  std::size_t token_bytes;
+};
+constexpr HeaderKind header_kinds[] = {{20240520, 1, 2}, {20240801, 7, 4}};
 constexpr std::size_t header_bytes = 256 * sizeof(std::int32_t);
 
 struct Shard {
   MappedFile file;
   std::size_t start = 0;  ///< bytes before the first token
+  std::size_t token_bytes = 2;
   std::int64_t num_tokens = 0;
   std::int64_t first_sample = 0;
 
-  std::uint16_t token(std::int64_t i) const {
-    std::uint16_t value = 0;
-    std::memcpy(&value, file.data() + start + static_cast<std::size_t>(i) * sizeof value, sizeof value);
+  /// Files are little-endian, as the hosts are.
+  std::int64_t token(std::int64_t i) const {
+    std::uint32_t value = 0;
+    std::memcpy(&value, file.data() + start + static_cast<std::size_t>(i) * token_bytes, token_bytes);
     return value;
   }
 };
@@ -35,7 +43,9 @@ Status read_header(Shard& shard) {
   const MappedFile& file = shard.file;
   std::int32_t words[3] = {};
   if (file.size() >= sizeof words) std::memcpy(words, file.data(), sizeof words);
-  if (words[0] != header_magic) {
+  const auto* kind = std::find_if(std::begin(header_kinds), std::end(header_kinds),
+                                  [&](const HeaderKind& known) { return known.magic == words[0]; });
+  if (kind == std::end(header_kinds)) {
     if (file.size() % 2 != 0) {
       return fail(
           ErrorCode::data_loss,
@@ -48,17 +58,18 @@ Status read_header(Shard& shard) {
     return fail(ErrorCode::data_loss, fmt::format("the header of `{}` is truncated: expected {} bytes, found {}",
                                                   file.path(), header_bytes, file.size()));
   }
-  if (words[1] != header_version || words[2] < 0) {
+  if (words[1] != kind->version || words[2] < 0) {
     return fail(ErrorCode::invalid_argument,
-                fmt::format("the header of `{}` states version {} and {} tokens: only version {} (u16 tokens) is known",
-                            file.path(), words[1], words[2], header_version));
+                fmt::format("the header of `{}` states version {} and {} tokens: only version {} (u{} tokens) is known",
+                            file.path(), words[1], words[2], kind->version, 8 * kind->token_bytes));
   }
-  const std::size_t expected = header_bytes + static_cast<std::size_t>(words[2]) * 2;
+  const std::size_t expected = header_bytes + static_cast<std::size_t>(words[2]) * kind->token_bytes;
   if (file.size() != expected) {
     return fail(ErrorCode::data_loss, fmt::format("`{}` states {} tokens: expected {} bytes, found {}", file.path(),
                                                   words[2], expected, file.size()));
   }
   shard.start = header_bytes;
+  shard.token_bytes = kind->token_bytes;
   shard.num_tokens = words[2];
   return {};
 }
@@ -80,12 +91,14 @@ class TokenShards final : public Dataset {
     const Shard& shard = *std::prev(after);
     const std::int64_t start = (id.index - shard.first_sample) * windows_.seq() + windows_.offset(id.epoch);
     for (std::int64_t i = 0; i <= windows_.seq(); ++i) {
-      const std::int32_t token = shard.token(start + i);
-      if (vocab_ != 0 && token >= vocab_) {
+      const std::int64_t wide = shard.token(start + i);
+      const std::int64_t limit = vocab_ != 0 ? vocab_ : std::int64_t{1} << 31;
+      if (wide >= limit) {
         return fail(ErrorCode::invalid_argument,
-                    fmt::format("token {} at position {} of `{}` is not below the vocabulary of {}", token, start + i,
-                                shard.file.path(), vocab_));
+                    fmt::format("token {} at position {} of `{}` is not below the vocabulary of {}", wide, start + i,
+                                shard.file.path(), limit));
       }
+      const auto token = static_cast<std::int32_t>(wide);
       if (slots_.first && i < windows_.seq()) write(fields[*slots_.first], i, token);
       if (slots_.second && i > 0) write(fields[*slots_.second], i - 1, token);
     }
@@ -119,7 +132,7 @@ Result<std::unique_ptr<Dataset>> open_token_shards(const DataSpec& spec) {
   std::int64_t longest = 0;
   for (const std::string& path : paths) {
     DTJ_TRY_ASSIGN(MappedFile file, MappedFile::open(path));
-    Shard shard{std::move(file), 0, 0, num_samples};
+    Shard shard{.file = std::move(file), .first_sample = num_samples};
     DTJ_TRY(read_header(shard));
     longest = std::max(longest, shard.num_tokens);
     const std::int64_t here = windows.num_windows(shard.num_tokens);

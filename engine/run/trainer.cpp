@@ -151,7 +151,9 @@ class Loop {
   }
 
   std::string describe_divergence(const std::string& what, double value) const {
-    return fmt::format("training diverged: `{}` is {} at step {}", what, value, session_.step + 1);
+    // Not a number has a sign, which tells nothing.
+    const std::string number = std::isnan(value) ? "nan" : fmt::format("{}", value);
+    return fmt::format("training diverged: `{}` is {} at step {}", what, number, session_.step + 1);
   }
 
   double read_scalar(std::optional<plan::BufferId> port) const {

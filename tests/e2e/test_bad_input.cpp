@@ -59,6 +59,7 @@ TEST_CASE("bad input: the command line", "[e2e]") {
   CHECK(run_dtjc(dir, {"check", path, "--format", "JSON"}).exit_code == 0);
   CHECK(run_dtjc(dir, {"check"}).exit_code == 64);
   CHECK(run_dtjc(dir, {"run", path, "--bind", "data"}).exit_code == 64);
+  check_says(run_dtjc(dir, {"check", path, "--bind", "data=x", "--bind", "data=y"}), 64, {"<data> is given twice"});
   CHECK(run_dtjc(dir, {"--help"}).exit_code == 0);
   check_says(run_dtjc(dir, {"check", dir.file("absent.dtj")}), 1, {"E001", "absent.dtj"});
   check_says(run_dtjc(dir, {"run", path}), 3, {"<data>", "--bind data="});

@@ -93,6 +93,35 @@ TEST_CASE("run: bf16 compute learns too", "[e2e]") {
   CHECK(result.err.find("goal met") != std::string::npos);
 }
 
+TEST_CASE("run: what a killed launcher leaves among the temporary files goes with the next run", "[e2e][distributed]") {
+  MlpJob job;
+  job.ranks = 2;
+  job.steps = 100'000'000;
+  job.checkpoint_every = job.steps;
+  job.with_eval = false;
+  Workspace space(job);
+  const std::string temporary = space.dir.file("tmp");
+  std::filesystem::create_directories(temporary);
+  const auto command = [&](std::vector<std::string> more) {
+    std::vector<std::string> argv = {"env", "TMPDIR=" + temporary};
+    const auto run = space.run_command(std::move(more));
+    argv.insert(argv.end(), run.begin(), run.end());
+    return argv;
+  };
+  const auto num_left = [&] {
+    return std::distance(std::filesystem::directory_iterator(temporary), std::filesystem::directory_iterator());
+  };
+  Process process(command({}), space.dir.file("killed"));
+  REQUIRE(process.wait_until([&] { return size_of(space.metrics) > 1000; }, std::chrono::seconds(60)));
+  CHECK(num_left() == 1);
+  process.kill(SIGKILL);
+  process.finish(std::chrono::seconds(30));
+  CHECK(num_left() == 1);
+  space.out = space.dir.file("another");
+  CHECK(Process(command({"--max-steps", "2"}), space.dir.file("next")).finish().exit_code == 0);
+  CHECK(num_left() == 0);
+}
+
 TEST_CASE("run: a killed rank stops the others and is named", "[e2e][distributed]") {
   MlpJob job;
   job.ranks = 2;

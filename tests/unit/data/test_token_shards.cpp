@@ -47,6 +47,27 @@ TEST_CASE("token_shards: reads both formats and never crosses a file", "[unit][d
   CHECK(read_tokens(**dataset, 4, {0, 3})->targets[3] == 1008);
 }
 
+TEST_CASE("token_shards: u32 tokens of llm.c", "[unit][data]") {
+  const TempDir dir;
+  std::int32_t words[256 + 9] = {20240801, 7, 9};
+  for (int i = 0; i < 9; ++i) words[256 + i] = 100'000 + i;
+  const auto write = [&] { dir.write("a.bin", std::string(reinterpret_cast<const char*>(words), sizeof words)); };
+  write();
+  const auto dataset = data::open_dataset(shard_spec(dir, 4));
+  REQUIRE(dataset);
+  CHECK((*dataset)->num_samples() == 2);
+  CHECK(read_tokens(**dataset, 4, {0, 1})->targets == std::vector<std::int32_t>{100'005, 100'006, 100'007, 100'008});
+  words[1] = 1;
+  write();
+  CHECK_THAT(open_error(shard_spec(dir, 4)), contains("version 1") && contains("only version 7 (u32 tokens)"));
+  words[1] = 7;
+  words[256 + 2] = -1;
+  write();
+  const auto bad = read_tokens(**data::open_dataset(shard_spec(dir, 4)), 4, {0, 0});
+  REQUIRE_FALSE(bad);
+  CHECK_THAT(bad.error().message, contains("token 4294967295 at position 2"));
+}
+
 TEST_CASE("token_shards: shuffled windows stay inside their file in every epoch", "[unit][data]") {
   const TempDir dir;
   dir.write("a.bin", raw_tokens(0, 30));
