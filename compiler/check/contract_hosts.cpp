@@ -96,7 +96,8 @@ void check_signal(const JobSections& sections, const JobDraft& draft, std::optio
   if (walltime.is_stated() && !sections.has("checkpoint"))
     sink.report({diag::Kind::no_checkpoint, walltime.range, "the job ends after its walltime and writes no checkpoint"})
         .help("add `checkpoint { dir = <out>; every = min_of(500step, 30min); }`");
-  const Entry* lead = find_argument(sections.section("launch"), "method", "signal_before");
+  const SectionValues launch = sections.section("launch");
+  const Entry* lead = find_argument(launch, "method", "signal_before");
   const auto* amount = lead != nullptr ? lead->value.as<Quantity>() : nullptr;
   if (amount != nullptr && walltime.presence == Presence::known && amount->amount >= walltime.value.amount) {
     const std::string text = fmt::format("signal_before = {}", spell(seconds(std::max(1.0, std::floor(walltime.value.amount / 4)))));

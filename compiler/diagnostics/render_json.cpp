@@ -16,6 +16,7 @@ using Json = nlohmann::ordered_json;
 Json span_lines(const source::SourceFile& file, const CharacterPosition& begin, const CharacterPosition& end) {
   constexpr std::int64_t max_lines = 10;
   Json lines = Json::array();
+  if (file.privacy() == source::Privacy::secret) return lines;
   for (std::int64_t number = begin.line; number <= std::min(end.line, begin.line + max_lines - 1); ++number) {
     const std::string_view text = file.line(static_cast<std::int32_t>(number));
     const auto line_end = file.position(static_cast<std::uint32_t>(text.data() - file.text().data() + text.size()));
@@ -105,7 +106,7 @@ Json to_json(const Diagnostic& diagnostic, const source::SourceManager& sources)
   object["children"] = children(diagnostic, sources);
   // What the findings of the lint have too, so that one reader takes both.
   if (!diagnostic.range.is_none) {
-    const Json& main = object["spans"][0];
+    const Json main = object["spans"][0];
     object["file"] = main["file_name"];
     object["line"] = main["line_start"];
     object["col"] = main["column_start"];

@@ -92,7 +92,11 @@ std::string complete_job(const std::string& text) {
   for (const std::string& item : cut_items(text)) {
     const std::string kind = kind_of(item);
     written.push_back(kind);
-    (is_declaration(kind) ? top : body) += item + "\n";
+    if (kind == "import") {
+      top.insert(top.find('\n') + 1, item + "\n");  // behind the edition
+    } else {
+      (is_declaration(kind) ? top : body) += item + "\n";
+    }
   }
   for (const auto& [kind, part] : job_parts()) {
     if (std::find(written.begin(), written.end(), kind) == written.end()) body += part + "\n";
