@@ -171,6 +171,7 @@ void read_domains(Scan& scan, std::string_view text) {
     }
     if (is_public_host(span) || is_file_like(span) || span.find('_') != std::string_view::npos) continue;
     if (scan.flavour == Flavour::code && !is_quote(left) && span.find('-') == std::string_view::npos && !ends_with(span, ".edu") && !ends_with(span, ".gov") && !ends_with(span, ".internal")) continue;
+    if (starts_with(span, "std.")) continue;
     const bool is_module = std::count(span.begin(), span.end(), '.') >= 2 && (starts_with(span, "com.") || starts_with(span, "org.") || starts_with(span, "io.") || starts_with(span, "net.") || starts_with(span, "torch."));
     if (is_module) continue;
     scan.leak(Kind::hostname, span, 66);

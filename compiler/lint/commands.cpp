@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <iterator>
+
 #include "compiler/lint/option_tables.hpp"
 #include "compiler/lint/policy.hpp"
 #include "compiler/lint/scan.hpp"
@@ -124,9 +127,26 @@ void read_target(Walk& walk, std::string_view text) {
 
 void read_pairs(Walk& walk, std::string_view text);
 
+/// `id`, `groups` and their kin are words of every text too: they count where a command stands, alone with its argument.
+bool is_person_command(const Walk& walk) {
+  if (walk.scan.flavour == Flavour::code) return false;
+  static constexpr std::string_view openers[] = {"sudo", "$", "%", "#", ">", "!", "time", "then", "do", "else"};
+  const bool opens = walk.at == 0 || walk.tokens[walk.at - 1].ends_command ||
+                     std::find(std::begin(openers), std::end(openers), walk.tokens[walk.at - 1].text) != std::end(openers);
+  std::size_t end = walk.at + 1;
+  while (end < walk.tokens.size() && !walk.tokens[end].ends_command && walk.tokens[end].text.front() != '#' &&
+         walk.tokens[end].text.front() != '>')
+    ++end;
+  const bool takes_files = walk.tokens[walk.at].text == "chown" || walk.tokens[walk.at].text == "chgrp";
+  const std::size_t num_arguments = end - walk.at - 1;
+  const bool is_short = num_arguments == 1 || (num_arguments == 2 && walk.tokens[walk.at + 1].text.front() == '-');
+  return opens && (takes_files || is_short);
+}
+
 void read_word(Walk& walk, std::string_view text) {
   ++walk.words;
-  const auto family = family_of_command(text);
+  auto family = family_of_command(text);
+  if (family == Family::person && !is_person_command(walk)) family.reset();
   if (family && !walk.is_directive) {
     if (*family == Family::other) return;
     walk.family = *family;
@@ -168,7 +188,7 @@ void read_pairs(Walk& walk, std::string_view text) {
     if (at == std::string_view::npos) continue;
     const std::string_view value = text.substr(at + key.size());
     if (key == "storage=") {
-      walk.scan.leak(Kind::other, value, 60);
+      if (!is_placeholder(value)) walk.scan.leak(Kind::other, value, 60);
     } else {
       for_each_piece(value, ":,", [&](std::string_view piece) {
         if (!is_placeholder(piece) && piece != "home" && piece != "scratch" && piece != "local") walk.scan.leak(Kind::other, piece, 60);

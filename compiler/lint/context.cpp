@@ -27,6 +27,7 @@ Flavour flavour_of(std::string_view file_name) {
   if (is_one_of({"yaml", "yml", "toml", "json", "ini", "cfg", "conf", "config", "properties", "jsonl", "xml", "hcl", "tf"})) return Flavour::config;
   if (is_one_of({"md", "markdown", "rst", "tex", "adoc", "org"})) return Flavour::markdown;
   if (is_one_of({"log", "out", "err", "o", "e"})) return Flavour::log;
+  if (is_one_of({"dtj"})) return Flavour::job;
   return Flavour::text;
 }
 

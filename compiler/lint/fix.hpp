@@ -24,10 +24,11 @@ class Placeholders {
 };
 
 /// Writes placeholders over the findings that nothing suppresses, in the form that the file's language takes:
-/// <NAME>, ${SITE_NAME} in shell code, "<NAME>" for a bare number of JSON, TOML or a program.
+/// <NAME>, ${SITE_NAME} in shell code, "<NAME>" for a bare number of JSON, TOML or a program. In a .dtj file a whole literal
+/// becomes <name>, which is declared with its type.
 std::string apply_placeholders(std::string_view text, const std::vector<Finding>& findings, Placeholders& placeholders);
 
-/// `NAME = "value"` lines, for a site profile that is never published.
+/// A site profile with the values, by the names that .dtj files have for them. It is never published.
 std::string render_profile(const Placeholders& placeholders);
 
 }  // namespace dtj::lint

@@ -60,7 +60,8 @@ void report(Scan& scan, const Shapes& shapes, std::string_view text) {
 void recognise_measures(Scan& scan, const Line& line) {
   if (!line.has(has_number)) return;
   const bool is_written = scan.flavour == Flavour::markdown || scan.flavour == Flavour::text || scan.flavour == Flavour::log;
-  const bool is_comment = line.has(has_hash) && trim_front(line.text).substr(0, 1) == "#";
+  const bool is_comment = (line.has(has_hash) && trim_front(line.text).substr(0, 1) == "#") ||
+                          (scan.flavour == Flavour::job && line.text.find("//") != std::string_view::npos);
   if (is_written || is_comment) report(scan, use_shapes(), line.text);
   if ((is_written || is_comment) && !is_no_measurement(line.text)) report(scan, result_shapes(), line.text);
 }

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "compiler/lint/policy.hpp"
 #include "compiler/lint/scan.hpp"
 
@@ -50,6 +52,13 @@ std::string_view path_at(std::string_view text, std::size_t begin) {
   return trim_back(text.substr(begin, at - begin), ".!*_=" );
 }
 
+/// `<HOST_2>`: what follows belongs to it.
+bool ends_placeholder(std::string_view text) {
+  std::size_t begin = text.size() - 1;
+  while (begin > 0 && (is_word(text[begin - 1]) || text[begin - 1] == '-')) --begin;
+  return begin > 0 && begin + 1 < text.size() && text[begin - 1] == '<';
+}
+
 /// May an absolute path start here? Not inside a relative one, behind a variable, or in a closing tag.
 bool starts_here(std::string_view text, std::size_t at) {
   if (at == 0) return true;
@@ -61,7 +70,19 @@ bool starts_here(std::string_view text, std::size_t at) {
   }
   return c != '.' && c != '/' && c != '~' && c != '}' && c != ')' && c != '-' && c != '*' && c != '%' && c != '$' && c != '\\' && c != ']' && c != '>' && c != '+' && c != '?' && c != '#'
              ? true
-             : c == '>' && (at < 2 || !is_alpha(text[at - 2]));
+             : c == '>' && !ends_placeholder(text.substr(0, at));
+}
+
+/// `folder + "/name"`, `FOLDER "/name"`: the tail of a path that a program puts together.
+bool is_appended(std::string_view text, std::size_t at) {
+  if (at == 0 || !is_quote(text[at - 1])) return false;
+  const std::string_view head = trim_back(text.substr(0, at - 1));
+  if (head.empty()) return false;
+  if (head.back() == '+') return true;
+  std::size_t begin = head.size();
+  while (begin > 0 && is_word(head[begin - 1])) --begin;
+  const std::string_view word = head.substr(begin);
+  return word.size() > 3 && std::all_of(word.begin(), word.end(), [](char c) { return c == '_' || is_digit(c) || (c >= 'A' && c <= 'Z'); });
 }
 
 void read_home(Scan& scan, std::string_view text, std::size_t at) {
@@ -84,7 +105,8 @@ void recognise_paths(Scan& scan, const Line& line) {
   while (at != std::string_view::npos) {
     const char next = at + 1 < text.size() ? text[at + 1] : ' ';
     const bool is_file_url = at >= 2 && text[at - 1] == '/' && text[at - 2] == '/';
-    if ((!starts_here(text, at) && !is_file_url) || !(is_word(next) || next == '<' || next == '$' || next == '{' || next == '.')) {
+    const bool is_tail = scan.flavour == Flavour::code && is_appended(text, at);
+    if (is_tail || (!starts_here(text, at) && !is_file_url) || !(is_word(next) || next == '<' || next == '$' || next == '{' || next == '.')) {
       at = text.find('/', at + 1);
       continue;
     }

@@ -29,7 +29,7 @@ const Shapes& shapes() {
       {R"re((?i:\b(?:nodes?|hosts?|machines?|servers?)) ([a-z][a-z-]*\d[\w.\[\]-]*)\b)re", {Kind::node}},
       {R"re((?i:\b(?:on|to|into|from|drain|reboot|ssh|via|through|of|off)) [`'"*]+([a-z][a-z]*[-]?[a-z]*\d+[a-z\d-]*(?:\[[\d,-]+\])?)[`'"*])re", {Kind::node}},
       {R"re((?i:\b(?:broken|bad|dead|drained|down|slow|flaky) (?:gpu on|node|on)) ([a-z][a-z-]*\d[\w-]*)\b)re", {Kind::node}},
-      {R"re((?i:\b(?:users?|username|user name|login name|netid|login|logins|as)(?: is| are| named|:)?) [`'"*]{1,2}([a-z][\w.-]*)[`'"*])re", {Kind::username}},
+      {R"re((?i:\b(?:users?|username|user name|login name|netid|login|logins|(?:log(?:ged|s|ging)? ?(?:in|on)(?: to \S+)?|sign(?:ed|ing)? in|ssh\S*|connect\w*|authenticat\w*|r[ua]n(?:s|ning)?|submit\w*|jobs?|execut\w*) as)(?: is| are| named|:)?) [`'"*]{1,2}([a-z][\w.-]*)[`'"*])re", {Kind::username}},
       {R"re((?i:\buser) ([a-z]+\d+[a-z\d]*)\b)re", {Kind::username}},
       {R"re((?i:\b(?:ask|ping|contact|cc|poke|tell|message|dm|from|by|with|thanks|to|and|owner|maintainer|see|via|asked|told|or)[:,]?) @([A-Za-z][\w-]{2,})\b)re", {Kind::username}},
       {R"re((?:TO[D]O|FIX[M]E|XXX|NOTE|HACK)\(([a-z][\w.-]+)\))re", {Kind::username}},
@@ -63,6 +63,7 @@ bool may_hold_prose(const Scan& scan, const Line& line) {
     case Flavour::table: return true;
     case Flavour::shell:
     case Flavour::code:
+    case Flavour::job:
     case Flavour::config: return line.has(has_hash) || line.text.find("//") != std::string_view::npos || line.text.find("echo") != std::string_view::npos;
   }
   return false;

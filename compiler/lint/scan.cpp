@@ -150,6 +150,14 @@ void Scan::endpoint(Kind kind, std::string_view raw) {
     return endpoint(kind, raw.substr(at + 1));
   }
   if (is_ipv6(trim(raw, "[]"))) return;
+  // `x[..L]`, `error[E105]`: no list of nodes.
+  const auto bracket = raw.find('[');
+  if (bracket != std::string_view::npos && bracket > 0) {
+    const std::string_view inside = raw.substr(bracket + 1, raw.find(']', bracket) - bracket - 1);
+    if (inside.empty() || inside.find_first_not_of("0123456789,-:") != std::string_view::npos) return;
+  }
+  if (flavour == Flavour::code && raw.find('_') != std::string_view::npos) return;  // no host has such a name
+  if (kind == Kind::node && !raw.empty() && is_digit(raw.front()) && raw.find('.') == std::string_view::npos && raw.size() < 7) return;
   const auto colon = raw.rfind(':');
   if (colon != std::string_view::npos && raw.find('[') == std::string_view::npos) {
     const std::string_view tail = raw.substr(colon + 1);

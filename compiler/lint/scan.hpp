@@ -21,7 +21,7 @@ enum class Family : std::uint8_t {
 };
 
 /// What a file is, as far as its name and first bytes say.
-enum class Flavour : std::uint8_t { text, shell, code, config, markdown, log, table };
+enum class Flavour : std::uint8_t { text, shell, code, config, markdown, log, table, job };  // job: a .dtj file
 
 /// A stretch of the window that may be a finding; without a kind it is known to be harmless and shields what is inside.
 struct Candidate {
