@@ -101,8 +101,12 @@ class Mender {
     drop_until(file_.text().size());
   }
 
-  std::size_t end_of_line(std::size_t from) const {
-    return std::min(file_.text().find_first_of("\r\n", from), file_.text().size());
+  /// Remembers the line, so that many marks in a long one are not a square of its length.
+  std::size_t end_of_line(std::size_t from) {
+    if (from < line_end_ && from >= line_from_) return line_end_;
+    line_from_ = from;
+    line_end_ = std::min(file_.text().find_first_of("\r\n", from), file_.text().size());
+    return line_end_;
   }
 
   void mend_unknown() {
@@ -111,6 +115,9 @@ class Mender {
     const auto code_point = source::decode_utf8(rest).value_or(source::CodePoint{0xFFFD, 1});
     const std::size_t end = begin + code_point.num_bytes;
     const Range here = Range::of(file_.id(), gsl::narrow<std::uint32_t>(begin), gsl::narrow<std::uint32_t>(end));
+    // Whatever has so many of them is no job: more messages say no more.
+    constexpr std::size_t max_unknown = 200;
+    if (++num_unknown_ > max_unknown) return drop_until(end);
     if (rest.front() == '\'') {
       const std::size_t line_end = end_of_line(begin);
       const std::size_t close = file_.text().find('\'', begin + 1);
@@ -217,6 +224,8 @@ class Mender {
   std::vector<TokenPtr> out_;
   const source::SourceFile& file_;
   diag::Sink& sink_;
+  std::size_t line_from_ = 0, line_end_ = 0;  ///< the line that was last measured
+  std::size_t num_unknown_ = 0;
   std::size_t at_ = 0;
 };
 

@@ -54,6 +54,14 @@ TEST_CASE("limits: a flood of errors ends", "[unit][parse]") {
   CHECK(characters.sink.num_errors() >= 100);
 }
 
+TEST_CASE("limits: a line full of marks that no token begins with", "[unit][parse]") {
+  for (const char* mark : {"'", "\xE2\x80\x9C", "$", "^", "'a' "}) {
+    const Parsed parsed("dtj 1;\njob j " + repeat(mark, 20'000));
+    CHECK(parsed.sink.has_errors());
+    CHECK(parsed.sink.sorted().size() <= 1000);
+  }
+}
+
 TEST_CASE("limits: a text cut or torn anywhere ends in errors", "[unit][parse]") {
   // Recovery puts tokens in and takes tokens out; every place of every declaration is a place to do so.
   const std::string text = R"(dtj 1;
