@@ -12,10 +12,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The source lines of a span, with what is marked in each; a long span is cut, for it says no more.
+/// The source lines of a span, with what is marked in each; a long span is cut, for it says no more. None of a file that
+/// may hold secrets.
 Json span_lines(const source::SourceFile& file, const CharacterPosition& begin, const CharacterPosition& end) {
   constexpr std::int64_t max_lines = 10;
   Json lines = Json::array();
+  if (file.privacy() == source::Privacy::secret) return lines;
   for (std::int64_t number = begin.line; number <= std::min(end.line, begin.line + max_lines - 1); ++number) {
     const std::string_view text = file.line(static_cast<std::int32_t>(number));
     const auto line_end = file.position(static_cast<std::uint32_t>(text.data() - file.text().data() + text.size()));
