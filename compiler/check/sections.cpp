@@ -43,6 +43,7 @@ std::optional<std::string> report_unknown_key(const SectionSchema& schema, const
   const std::vector<std::string> keys = key_names(schema);
   if (auto meant = diag::nearest(name, keys)) {
     suggest(report, name, keys);
+    report.fix(setting.key.range, *meant);
     return meant;
   }
   // A right key in the wrong place is as common as a misspelt one.

@@ -116,7 +116,8 @@ struct Stated {
 
 /// An argument of the word that `key` holds; null: not written.
 const Entry* find_argument(const SectionValues& section, std::string_view key, std::string_view argument);
-const Entry* find_argument(SectionValues&&, std::string_view, std::string_view) = delete;  // it would point into nothing
+/// The answer points into the section.
+const Entry* find_argument(const SectionValues&& section, std::string_view key, std::string_view argument) = delete;
 
 /// Where values are evaluated and mistakes reported.
 struct ReadContext {

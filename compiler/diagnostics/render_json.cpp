@@ -105,6 +105,19 @@ Json to_json(const Diagnostic& diagnostic, const source::SourceManager& sources)
     object["spans"].push_back(span(label.range, false, std::move(text), sources));
   }
   object["children"] = children(diagnostic, sources);
+  // What the findings of the lint have too, so that one reader takes both.
+  if (!diagnostic.range.is_none) {
+    const Json main = object["spans"][0];
+    object["file"] = main["file_name"];
+    object["line"] = main["line_start"];
+    object["col"] = main["column_start"];
+    object["end_col"] = main["line_end"] == main["line_start"] ? main["column_end"] : main["column_start"];
+  } else {
+    object["file"] = "";
+    for (const char* place : {"line", "col", "end_col"}) object[place] = 0;
+  }
+  object["kind"] = "job";
+  object["rule"] = kind.code;
   object["rendered"] = render_one(diagnostic, sources, {});
   return object;
 }

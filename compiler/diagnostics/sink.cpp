@@ -28,6 +28,12 @@ Diagnostic& Diagnostic::help(std::string text) {
 }
 
 Diagnostic& Diagnostic::fix(source::Range r, std::string text, Applicability applicability) {
+  // A guess that somebody who knows more repeats is no guess any longer.
+  for (Fix& known : fixes) {
+    if (!(known.range.file == r.file && known.range.begin == r.begin && known.range.end == r.end) || known.text != text) continue;
+    known.applicability = std::min(known.applicability, applicability);
+    return *this;
+  }
   fixes.push_back({r, std::move(text), applicability});
   return *this;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
+#include "dtj/lint.hpp"
 #include "dtj/tools.hpp"
 
 namespace dtjc {
@@ -11,10 +12,15 @@ namespace {
 
 int explain(const std::string& code) {
   if (code.empty()) {
+    for (const dtj::lint::RuleInfo& rule : dtj::lint::rules()) fmt::print("{}  {}\n", rule.code, rule.summary);
     for (const dtj::CodeInfo& info : dtj::diagnostic_codes()) fmt::print("{}  {}\n", info.code, info.summary);
     return exit_ok;
   }
   if (const auto text = dtj::explain(code)) {
+    fmt::print("{}", *text);
+    return exit_ok;
+  }
+  if (const auto text = dtj::lint::explain(code)) {
     fmt::print("{}", *text);
     return exit_ok;
   }

@@ -55,7 +55,7 @@ TEST_CASE("bad input: the command line", "[e2e]") {
   const std::string path = dir.write("job.dtj", mlp_job({}));
   CHECK(run_dtjc(dir, {}).exit_code == 64);
   check_says(run_dtjc(dir, {"chekc", path}), 64, {"`chekc`", "check, plan"});
-  check_says(run_dtjc(dir, {"check", path, "--format", "xml"}), 64, {"--format: xml not in {json,sarif,text}"});
+  check_says(run_dtjc(dir, {"check", path, "--format", "xml"}), 64, {"--format: xml not in {text,json,sarif,github}"});
   CHECK(run_dtjc(dir, {"check", path, "--format", "JSON"}).exit_code == 0);
   CHECK(run_dtjc(dir, {"check"}).exit_code == 64);
   CHECK(run_dtjc(dir, {"run", path, "--bind", "data"}).exit_code == 64);

@@ -36,6 +36,7 @@ const std::map<std::string, Rooms>& floors() {
       {"compiler/format", front},
       {"compiler/lsp", {"engine/base", "compiler/source", "compiler/diagnostics", "compiler/ast", "compiler/parse", "compiler/check", "compiler/format"}},
       {"compiler/site", {"engine/base", "compiler/source", "compiler/diagnostics"}},
+      {"compiler/lint", {"engine/base", "compiler/source", "compiler/diagnostics", "compiler/ast", "compiler/parse", "compiler/check"}},
       {"compiler/ir", {"engine/base", "compiler/source"}},
       {"compiler/passes", {"engine/base", "compiler/source", "compiler/ir"}},
       {"compiler/lower", {"engine/base", "compiler/source", "compiler/check", "compiler/ir"}},
@@ -88,8 +89,8 @@ TEST_CASE("house: each heavy library has one room", "[house]") {
       {"antlr4", "compiler/parse/"},      {"llvm/", "compiler/codegen/host/"}, {"oneapi/dnnl", "engine/device/host/"},
       {"dnnl", "engine/device/host/"},    {"CLI/", "compiler/dtjc/"},          {"gloo/", "engine/comm/gloo/"},
       {"cuda", "engine/device/cuda/"},    {"nccl", "engine/comm/nccl/"},       {"xxhash", "engine/base/"},
-      {"toml++", "compiler/site/"},
-      {"zlib", "engine/data/"}};
+      {"zlib", "engine/data/"},
+      {"re2/", "compiler/lint/"}};
   for (const auto& file : dtj::house::read_tree({"engine", "compiler"}, {".hpp", ".cpp", ".h"})) {
     for (const std::string& include : includes_of(file.text)) {
       for (const auto& [library, room] : rooms) {

@@ -7,12 +7,11 @@
 namespace dtj::test {
 namespace {
 
-const std::string job_imports = R"(dtj 1;
+constexpr const char* job_top = R"(dtj 1;
 import std.nn.{Linear, relu, cross_entropy, accuracy};
 import std.optim.{SGD, AdamW, constant_lr, warmup_cosine};
 import std.data.{idx_images, text_chars, token_shards};
-)";
-const std::string job_model = R"(
+
 module Net(classes: int) {
   sub head = Linear(784, classes);
   fn forward(x: act[B, 1, 28, 28]) -> act[B, classes] { x |> flatten(from = 1) |> head }
@@ -87,17 +86,22 @@ bool is_declaration(const std::string& kind) {
 }
 
 std::string complete_job(const std::string& text) {
-  std::string imports, declarations, body;
+  std::string top = job_top;
+  std::string body;
   std::vector<std::string> written;
   for (const std::string& item : cut_items(text)) {
     const std::string kind = kind_of(item);
     written.push_back(kind);
-    (kind == "import" ? imports : is_declaration(kind) ? declarations : body) += item + "\n";
+    if (kind == "import") {
+      top.insert(top.find('\n') + 1, item + "\n");  // behind the edition
+    } else {
+      (is_declaration(kind) ? top : body) += item + "\n";
+    }
   }
   for (const auto& [kind, part] : job_parts()) {
     if (std::find(written.begin(), written.end(), kind) == written.end()) body += part + "\n";
   }
-  return job_imports + imports + job_model + declarations + "job example {\n" + body + "}\n";
+  return top + "job example {\n" + body + "}\n";
 }
 
 }  // namespace

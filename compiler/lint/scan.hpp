@@ -1,0 +1,133 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/lint/finding.hpp"
+#include "compiler/lint/text.hpp"
+
+// The scanner of one file: what the recognisers share. They see one line at a time, and the state of the lines before.
+
+namespace dtj::lint {
+
+enum class Family : std::uint8_t {
+  none, slurm, scontrol, sacctmgr, scancel, slurm_query, pbs, lsf, lsf_query, pjm, flux, oar, cobalt,
+  ssh, copy, launch, mpi, lookup, fetch, secret, person, quota, other
+};
+
+/// What a file is, as far as its name and first bytes say.
+enum class Flavour : std::uint8_t { text, shell, code, config, markdown, log, table };
+
+/// A stretch of the window that may be a finding; without a kind it is known to be harmless and shields what is inside.
+struct Candidate {
+  std::uint32_t begin = 0, end = 0;
+  std::optional<Kind> kind;
+  std::uint8_t weight = 0;  ///< the heavier one wins where two overlap
+};
+
+/// Which recognisers have something to look at in a line.
+enum Trigger : std::uint32_t {
+  has_slash = 1, has_at = 2, has_colon = 4, has_equals = 8, has_dash = 16, has_dot = 32, has_number = 64, has_bar = 128,
+  has_quote = 256, has_upper = 512, has_hash = 1024, has_escape = 2048, has_percent = 4096, has_keyword = 8192, has_tilde = 16384,
+};
+
+struct Line {
+  std::string_view text;  ///< without the line end
+  std::uint32_t triggers = 0;
+  bool has(std::uint32_t wanted) const { return (triggers & wanted) != 0; }
+};
+
+/// A confirmed name, followed through the rest of the file.
+struct Confirmed {
+  Kind kind{};
+  bool is_distinctive = false;  ///< has a digit, `_` or `-`: no word of a language
+};
+
+struct Column {
+  std::uint32_t begin = 0, end = 0;
+  std::optional<Kind> kind;
+};
+
+struct Table {
+  std::vector<Column> columns;
+  char separator = ' ';
+  bool counts_states = false;  ///< of sinfo, of a quota: numbers of live use
+  std::uint32_t rows = 0;
+};
+
+struct Options {
+  Tier tier = Tier::core;
+};
+
+class Scan {
+ public:
+  Scan(std::string_view file_name, Options options);
+
+  /// Scans whole lines. `first` = the file's first bytes are among them.
+  void window(std::string_view text, bool is_first);
+  /// Of the last window, in order, without overlaps, only those with a kind.
+  const std::vector<Candidate>& found() const { return found_; }
+
+  // For the recognisers.
+  void leak(Kind kind, std::string_view span, int weight = 50);
+  void safe(std::string_view span, int weight = 90);
+  /// A value in a place of the kind: unwraps quotes and defaults, drops what is never a leak, confirms the name.
+  void value(Kind kind, std::string_view raw, int weight = 60);
+  /// [user@]host[:port], an address or a URL in a place where a host belongs.
+  void endpoint(Kind kind, std::string_view raw);
+  void port(std::string_view digits);
+  bool wants_all() const { return options_.tier == Tier::all; }
+
+  Flavour flavour = Flavour::text;
+  bool knows_scheduler = false;  ///< a scheduler is in sight somewhere in the file
+  bool in_ssh_config = false;
+  bool in_fence = false;
+  std::optional<Table> table;
+  Family continued = Family::none;   ///< the command whose line ended in a backslash
+  Family main_family = Family::none; ///< of the directives of the file
+  std::string list_key;             ///< of a YAML list whose items are on lines of their own
+  std::size_t list_indent = 0;
+  std::string section;              ///< [section] or parent key
+  bool in_hostfile = false;
+
+ private:
+  void scan_line(const Line& line);
+  void follow_names(std::string_view text);
+  void resolve();
+  void confirm(Kind kind, std::string_view name);
+
+  Options options_;
+  std::string_view window_;
+  std::vector<Candidate> found_;
+  std::unordered_map<std::string, Confirmed> names_;
+  std::unordered_map<std::string, std::uint32_t> stems_;  ///< node names with their digits folded
+  std::array<bool, 256> name_heads_{};
+};
+
+// One file each; they report through the scan.
+void recognise_commands(Scan& scan, const Line& line);
+void recognise_keys(Scan& scan, const Line& line);
+void recognise_tables(Scan& scan, const Line& line);
+void recognise_log_lines(Scan& scan, const Line& line);
+void recognise_urls(Scan& scan, const Line& line);
+void recognise_addresses(Scan& scan, const Line& line);
+void recognise_paths(Scan& scan, const Line& line);
+void recognise_secrets(Scan& scan, const Line& line);
+void recognise_prose(Scan& scan, const Line& line);
+void recognise_measures(Scan& scan, const Line& line);
+
+/// Digits folded: `hpx-n07` -> `hpx-n#`.
+std::string stem_of(std::string_view name);
+/// What a key of a configuration or of scheduler output holds.
+struct KeyMeaning {
+  Kind kind{};
+  bool needs_scheduler = false;
+};
+std::optional<KeyMeaning> meaning_of_key(std::string_view key);
+
+}  // namespace dtj::lint
