@@ -62,7 +62,7 @@ class JobChecker {
   std::optional<CheckedJob> run() {
     const ReadContext context{&evaluator_, scope_, &sink_};
     JobSections sections = read_sections(merged_, context);
-    stand_ins_ = find_contract_values(merged_, sections, placeholders_, context);
+    stand_ins_ = find_contract_values(sections, placeholders_, context);
     if (!stand_ins_.empty()) {
       std::map<std::string, Value> values;
       for (const auto& [name, number] : stand_ins_) values[name].data = number;

@@ -30,7 +30,7 @@ std::optional<std::int64_t> in_samples(const Stated<Quantity>& batch, std::strin
       .under(fmt::format("{} / {} tok a sample = {:.4g} samples", spell(amount), spell(seq), static_cast<double>(amount) / static_cast<double>(seq)))
       .label(draft.seq.range, "the tokens of a sample")
       .help(help + fmt::format("`{} = {}tok`", key, spell(below + unit)))
-      .fix(batch.range, fmt::format("{} = {}tok", key, spell(below > 0 ? below : unit)));
+      .fix(batch.range, fmt::format("{} = {}tok", key, spell(below > 0 ? below : unit)), diag::Applicability::maybe_incorrect);
   return std::nullopt;
 }
 
@@ -56,7 +56,7 @@ void report_indivisible(const DataDraft& draft, std::int64_t global, const Divis
   std::string help = "nearest valid: ";
   if (below > 0) help += fmt::format("`global_batch = {}` or ", spell_batch(below, draft));
   report.help(help + fmt::format("`global_batch = {}`", spell_batch(below + divisor.samples, draft)));
-  report.fix(draft.global_batch.range, fmt::format("global_batch = {}", spell_batch(below > 0 ? below : divisor.samples, draft)));
+  report.fix(draft.global_batch.range, fmt::format("global_batch = {}", spell_batch(below > 0 ? below : divisor.samples, draft)), diag::Applicability::maybe_incorrect);
 }
 
 void report_mismatch(const DataDraft& draft, std::int64_t global, std::int64_t micro, std::int64_t accumulation, const Stated<MeshSpec>& mesh,
@@ -69,7 +69,7 @@ void report_mismatch(const DataDraft& draft, std::int64_t global, std::int64_t m
   std::string help = fmt::format("write `global_batch = {}`", spell_batch(product, draft));
   if (global % (micro * mesh.value.dp) == 0) help += fmt::format(", or `gradient_accumulation = {}`", global / (micro * mesh.value.dp));
   report.help(std::move(help));
-  report.fix(draft.global_batch.range, fmt::format("global_batch = {}", spell_batch(product, draft)));
+  report.fix(draft.global_batch.range, fmt::format("global_batch = {}", spell_batch(product, draft)), diag::Applicability::maybe_incorrect);
 }
 
 /// The parts of a global batch; none: reported.

@@ -39,7 +39,7 @@ void check_cores(const JobSections& sections, const JobDraft& draft, diag::Sink&
   if (workers > 0) report.label(workers_range, "processes of the loader, per rank");
   const std::int64_t left = cores.value / ranks - workers;
   if (left >= 1 && threads.is_stated())
-    report.help(fmt::format("write `threads_per_rank = {}`", left)).fix(threads.range, fmt::format("threads_per_rank = {}", left));
+    report.help(fmt::format("write `threads_per_rank = {}`", left)).fix(threads.range, fmt::format("threads_per_rank = {}", left), diag::Applicability::maybe_incorrect);
   else
     report.help(fmt::format("lower the ranks of a node or `workers`, or state the cores of the node: `cores_per_node = {}`", needed));
 }
@@ -80,7 +80,7 @@ void report_late(const Entry* lead, const JobDraft& draft, const SaveTime& save,
   report.note(fmt::format("a checkpoint takes {} ({}), and the signal may come {} late", spell(seconds(save.seconds)), save.reason, spell(seconds(slack_seconds))));
   const std::string text = fmt::format("signal_before = {}", spell(seconds(needed)));
   report.help(lead != nullptr ? fmt::format("write `{}`", text) : fmt::format("write `method = slurm({})`", text));
-  if (lead != nullptr) report.fix(range, text);
+  if (lead != nullptr) report.fix(range, text, diag::Applicability::maybe_incorrect);
 }
 
 }  // namespace
@@ -104,7 +104,7 @@ void check_signal(const JobSections& sections, const JobDraft& draft, std::optio
     sink.report({diag::Kind::signal_too_early, lead->value.range, "the signal comes before the job has begun"})
         .label(walltime.range, fmt::format("the job lasts {}", spell(walltime.value)))
         .help(fmt::format("write `{}`, or less", text))
-        .fix(lead->value.range, text);
+        .fix(lead->value.range, text, diag::Applicability::maybe_incorrect);
     return;
   }
   if (!is_scheduled || !draft.checkpoint || !draft.checkpoint->on_signal.is_known() || !draft.checkpoint->on_signal.value) return;

@@ -53,7 +53,7 @@ Stated<MeshSpec> check_mesh(const LaunchDraft& launch, const MeshDraft& mesh, di
   if (std::string help = nearest_contract(launch, mesh, product); !help.empty()) {
     report.help(std::move(help));
     const std::int64_t others = mesh.tp.value * mesh.pp.value;
-    if (launch.world_size.value % others == 0) report.fix(mesh.dp.range, fmt::format("dp = {}", launch.world_size.value / others));
+    if (launch.world_size.value % others == 0) report.fix(mesh.dp.range, fmt::format("dp = {}", launch.world_size.value / others), diag::Applicability::maybe_incorrect);
   }
   return spec;
 }

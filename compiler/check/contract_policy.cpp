@@ -26,7 +26,7 @@ void check_checkpoint_against_stop(const CheckpointDraft& checkpoint, const Trai
       .under(fmt::format("one every {}", checkpoint.every_text))
       .label(train_draft.stop.range, fmt::format("the end is after {}", spell(train_draft.stop.value)))
       .help(fmt::format("write `every = {}`, or less", spell(train_draft.stop.value)))
-      .fix(checkpoint.every.range, spell(train_draft.stop.value));
+      .fix(checkpoint.every.range, spell(train_draft.stop.value), diag::Applicability::maybe_incorrect);
 }
 
 void check_checkpoint_against_walltime(const CheckpointDraft& checkpoint, const Stated<Quantity>& walltime, diag::Sink& sink) {
@@ -38,7 +38,7 @@ void check_checkpoint_against_walltime(const CheckpointDraft& checkpoint, const 
       .under(fmt::format("one every {}", checkpoint.every_text))
       .label(walltime.range, fmt::format("the job ends after {}", spell(walltime.value)))
       .help(fmt::format("write `every = {}`, or `min_of(500step, 30min)`, or add `on_signal = true;`", spell(Quantity{half, UnitKind::time})))
-      .fix(checkpoint.every.range, spell(Quantity{half, UnitKind::time}));
+      .fix(checkpoint.every.range, spell(Quantity{half, UnitKind::time}), diag::Applicability::maybe_incorrect);
 }
 
 }  // namespace
@@ -123,7 +123,7 @@ void check_save(const CheckpointDraft& checkpoint, const StateKinds& kinds, diag
   auto& report = sink.report({diag::Kind::cannot_resume_exactly, checkpoint.save.range, fmt::format("this checkpoint cannot resume exactly: `save` omits {}", list)});
   for (std::string& reason : reasons) report.note(std::move(reason));
   report.help(fmt::format("write `save = [{}]`, or `resume = approximate`", complete));
-  report.fix(checkpoint.save.range, fmt::format("save = [{}]", complete));
+  report.fix(checkpoint.save.range, fmt::format("save = [{}]", complete), diag::Applicability::maybe_incorrect);
 }
 
 void check_metrics(const EvalDraft& eval, const std::vector<std::string>& metrics, diag::Sink& sink) {

@@ -68,7 +68,7 @@ bool differs(const Value& base, const Value& heir) {
 void add_to_train(diag::Diagnostic& report, const SectionValues& train, const std::string& text) {
   if (train.parts.empty()) return;
   const source::Range whole = train.parts.front();
-  report.fix(source::Range::of(whole.file, whole.end - 1, whole.end - 1), text + " ");
+  report.fix(source::Range::of(whole.file, whole.end - 1, whole.end - 1), text + " ", diag::Applicability::maybe_incorrect);
 }
 
 double scale_of(const SectionValues& train_section, const DataDraft& train, diag::Sink& sink) {

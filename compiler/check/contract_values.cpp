@@ -12,6 +12,7 @@
 
 #include "compiler/check/contract.hpp"
 #include "compiler/check/job_draft.hpp"
+#include "compiler/check/sections_read.hpp"
 #include "compiler/check/units.hpp"
 
 namespace dtj::check {
@@ -22,11 +23,6 @@ using Assignment = std::map<std::string, std::int64_t>;
 constexpr std::int64_t most_candidates = 2048;  // in all, so that a check stays quick
 constexpr std::int64_t fewest_candidates = 8;
 constexpr std::size_t most_listed = 16;
-
-bool is_of_contract(const MergedSection& section) {
-  const std::string& kind = section.front().kind.text;
-  return kind == "launch" || kind == "mesh" || kind == "data";
-}
 
 /// Why a candidate is excluded: the first report about it.
 struct Exclusion {
@@ -53,11 +49,13 @@ bool is_growing(const ast::Expr& expr, const std::string& name) {
 
 class Search {
  public:
-  Search(const MergedJob& job, const JobSections& sections, const Placeholders& placeholders, const ReadContext& context)
-      : sections_(sections), placeholders_(placeholders), context_(context) {
-    part_.job = job.job;
-    for (const MergedSection& section : job.sections)
-      if (is_of_contract(section)) part_.sections.push_back(section);
+  Search(const JobSections& sections, const Placeholders& placeholders, const ReadContext& context)
+      : sections_(sections),
+        launch_(sections.section("launch")),
+        mesh_(sections.section("mesh")),
+        data_(sections.data),
+        placeholders_(placeholders),
+        context_(context) {
     find_unknowns();
   }
 
@@ -102,6 +100,18 @@ class Search {
     };
     for (std::string_view name : {"launch", "mesh"}) look(sections_.section(name));
     for (const SectionValues& data : sections_.data) look(data);
+    find_dependent(launch_);
+    find_dependent(mesh_);
+    for (SectionValues& data : data_) find_dependent(data);
+  }
+
+  void find_dependent(SectionValues& section) {
+    for (auto& [key, entry] : section.entries) {
+      const bool depends = std::any_of(entry.placeholders.begin(), entry.placeholders.end(), [&](const std::string& name) {
+        return std::find(unknowns_.begin(), unknowns_.end(), name) != unknowns_.end();
+      });
+      if (depends) dependent_.push_back(&entry);
+    }
   }
 
   bool is_integer(const std::string& name) const {
@@ -118,15 +128,21 @@ class Search {
     diag::Sink* outer = context_.evaluator->exchange_sink(&sink);
     const ReadContext context{context_.evaluator, context_.scope, &sink};
     check_conditions_of(values, sink);
-    const JobSections sections = read_sections(part_, context);
-    const LaunchDraft launch = draft_launch(sections.section("launch"), sink);
-    const auto mesh = check_mesh(launch, draft_mesh(sections.section("mesh"), sink), sink);
-    for (const SectionValues& section : sections.data) {
+    for (Entry* entry : dependent_) read_again(*entry, sink);
+    const LaunchDraft launch = draft_launch(launch_, sink);
+    const auto mesh = check_mesh(launch, draft_mesh(mesh_, sink), sink);
+    for (const SectionValues& section : data_) {
       DataDraft data = draft_data(section, context);
       check_batch(data, mesh, data.spec.name == "train", sink);
     }
     context_.evaluator->exchange_sink(outer);
     return sink;
+  }
+
+  void read_again(Entry& entry, diag::Sink& sink) {
+    const ReadContext own{context_.evaluator, entry.scope, &sink};
+    entry.value = read_entry(*entry.setting, *entry.key, own);
+    entry.arguments = read_arguments(*entry.setting, *entry.key, own);
   }
 
   void check_conditions_of(const Assignment& values, diag::Sink& sink) {
@@ -263,8 +279,10 @@ class Search {
     report.help("change one of the settings that exclude values");
   }
 
-  MergedJob part_;  ///< the sections of the contract
   const JobSections& sections_;
+  SectionValues launch_, mesh_;       ///< with the values that are tried
+  std::vector<SectionValues> data_;
+  std::vector<Entry*> dependent_;     ///< the settings among them that depend on the unknowns
   const Placeholders& placeholders_;
   ReadContext context_;
   std::vector<std::string> unknowns_;
@@ -277,8 +295,8 @@ class Search {
 
 }  // namespace
 
-Assignment find_contract_values(const MergedJob& job, const JobSections& sections, const Placeholders& placeholders, const ReadContext& context) {
-  return Search(job, sections, placeholders, context).run();
+Assignment find_contract_values(const JobSections& sections, const Placeholders& placeholders, const ReadContext& context) {
+  return Search(sections, placeholders, context).run();
 }
 
 }  // namespace dtj::check

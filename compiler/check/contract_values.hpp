@@ -2,11 +2,9 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <string>
 
 #include "compiler/check/evaluator.hpp"
-#include "compiler/check/inherit.hpp"
 #include "compiler/check/placeholders.hpp"
 #include "compiler/check/sections.hpp"
 
@@ -17,7 +15,7 @@ namespace dtj::check {
 /// Tries the values of the unbound integers that the sections launch, mesh and data name. Notes those that satisfy the
 /// contract and what excludes the rest (N902), or reports that none does (E103). The first that does is given back, as
 /// what the rest of the job can be checked with; empty: there are no such integers, or no such values.
-std::map<std::string, std::int64_t> find_contract_values(const MergedJob& job, const JobSections& sections,
-                                                         const Placeholders& placeholders, const ReadContext& context);
+std::map<std::string, std::int64_t> find_contract_values(const JobSections& sections, const Placeholders& placeholders,
+                                                         const ReadContext& context);
 
 }  // namespace dtj::check

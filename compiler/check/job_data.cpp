@@ -230,7 +230,7 @@ void read_sampler(const SectionValues& section, DataDraft& draft, const ReadCont
     context.sink->report({diag::Kind::shuffle_without_seed, expr.range, "`shuffle` needs a seed"})
         .note("the order of the samples is a function of the seed, so that a resumed run goes on where it stopped")
         .help("for example `shuffle(seed = 1)`")
-        .fix(expr.range, "shuffle(seed = 1)");
+        .fix(expr.range, "shuffle(seed = 1)", diag::Applicability::maybe_incorrect);
     return;
   }
   const Value value = context.evaluator->evaluate(expr, entry->scope);

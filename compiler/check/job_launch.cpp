@@ -79,7 +79,7 @@ void check_compute(const SectionValues& section, const Stated<DeviceKind>& devic
   if (device.is_known() && device.value == DeviceKind::cpu) {
     auto& report = sink.report({diag::Kind::precision_device_mismatch, range, "`device = cpu` computes in `f32` or `bf16`, found `f16`"});
     if (device.is_stated()) report.label(device.range, "the device is chosen here");
-    report.help("write `compute = bf16`").fix(range, "bf16");
+    report.help("write `compute = bf16`").fix(range, "bf16", diag::Applicability::maybe_incorrect);
     return;
   }
   const auto scaler = read_text(section, "loss_scaler");
@@ -87,7 +87,7 @@ void check_compute(const SectionValues& section, const Stated<DeviceKind>& devic
   sink.report({diag::Kind::f16_needs_scaler, range, "`compute = f16` needs a loss scaler"})
       .note("gradients below 6e-8 vanish in f16; bf16 has the range of f32 and needs no scaler")
       .help("write `compute = bf16`, or add `loss_scaler = dynamic`")
-      .fix(range, "bf16");
+      .fix(range, "bf16", diag::Applicability::maybe_incorrect);
 }
 
 void require_one(const Stated<std::int64_t>& axis, std::string_view name, std::string_view what, diag::Sink& sink) {

@@ -1,3 +1,8 @@
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
 #include <nlohmann/json.hpp>
 
 #include "compiler/diagnostics/character.hpp"
@@ -12,18 +17,45 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The source lines of a span, with what is marked in each; a long span is cut, for it says no more.
-Json span_lines(const source::SourceFile& file, const CharacterPosition& begin, const CharacterPosition& end) {
+/// The part of a line that is shown, from which character of the line it begins. All of it, unless the line is very long:
+/// thousands of mistakes in one line would repeat it thousands of times.
+struct LinePart {
+  std::string_view text;
+  std::int64_t first_column = 1;
+};
+
+LinePart part_of_line(const source::SourceFile& file, std::string_view line, std::size_t marked_from) {
+  constexpr std::size_t max_bytes = 240, bytes_before = 60;
+  if (line.size() <= max_bytes) return {line};
+  const auto is_inside_character = [&](std::size_t at) {
+    return at < line.size() && (static_cast<unsigned char>(line[at]) & 0xC0U) == 0x80U;
+  };
+  std::size_t begin = marked_from - std::min(marked_from, bytes_before);
+  while (is_inside_character(begin)) ++begin;
+  std::size_t end = std::min(line.size(), begin + max_bytes);
+  while (end > begin && is_inside_character(end)) --end;
+  const auto offset = static_cast<std::uint32_t>(line.data() - file.text().data()) + static_cast<std::uint32_t>(begin);
+  return {line.substr(begin, end - begin), character_position(file, offset).column};
+}
+
+/// The source lines of a span, with what is marked in each; a long span is cut, for it says no more. None of a file that
+/// may hold secrets.
+Json span_lines(const source::SourceFile& file, source::Range range, const CharacterPosition& begin,
+                const CharacterPosition& end) {
   constexpr std::int64_t max_lines = 10;
   Json lines = Json::array();
   if (file.privacy() == source::Privacy::secret) return lines;
   for (std::int64_t number = begin.line; number <= std::min(end.line, begin.line + max_lines - 1); ++number) {
-    const std::string_view text = file.line(static_cast<std::int32_t>(number));
-    const auto line_end = file.position(static_cast<std::uint32_t>(text.data() - file.text().data() + text.size()));
-    const std::int64_t last = number == end.line ? end.column : line_end.column;
-    lines.push_back({{"text", std::string(text)},
-                     {"highlight_start", number == begin.line ? begin.column : 1},
-                     {"highlight_end", last}});
+    const std::string_view line = file.line(static_cast<std::int32_t>(number));
+    const auto line_begin = static_cast<std::size_t>(line.data() - file.text().data());
+    const LinePart part = part_of_line(file, line, number == begin.line ? range.begin - line_begin : 0);
+    const auto part_end = static_cast<std::uint32_t>(part.text.data() - file.text().data() + part.text.size());
+    const std::int64_t last_shown = character_position(file, part_end).column;
+    const std::int64_t first = number == begin.line ? begin.column : 1;
+    const std::int64_t last = number == end.line ? std::min(end.column, last_shown) : last_shown;
+    lines.push_back({{"text", std::string(part.text)},
+                     {"highlight_start", first - part.first_column + 1},
+                     {"highlight_end", last - part.first_column + 1}});
   }
   return lines;
 }
@@ -47,7 +79,7 @@ Json span(source::Range range, bool is_primary, SpanText text, const source::Sou
   object["column_start"] = begin.column;
   object["column_end"] = end.column;
   object["is_primary"] = is_primary;
-  object["text"] = span_lines(file, begin, end);
+  object["text"] = span_lines(file, range, begin, end);
   object["label"] = std::move(text.label);
   object["suggested_replacement"] = std::move(text.replacement);
   object["suggestion_applicability"] = std::move(text.applicability);

@@ -131,4 +131,18 @@ TEST_CASE("jobs: what the help says to write makes the file right", "[golden]") 
   }
 }
 
+TEST_CASE("jobs: what decides something about the training is not mended without asking", "[golden]") {
+  const std::vector<std::string> one_answer = {"E506", "E511"};  // whatever was meant, this is what it says
+  for (const Variant& variant : variants()) {
+    const Checked checked(variant.job, replaced(read_job(variant.job), variant.written, variant.instead));
+    INFO(variant.job << ": " << variant.instead);
+    for (const diag::Diagnostic& error : checked.errors()) {
+      const std::string code(diag::info(error.kind).code);
+      const bool is_decision = code[1] == '1' || code[1] == '5';
+      if (!is_decision || std::find(one_answer.begin(), one_answer.end(), code) != one_answer.end()) continue;
+      for (const diag::Fix& fix : error.fixes) CHECK(fix.applicability == diag::Applicability::maybe_incorrect);
+    }
+  }
+}
+
 }  // namespace dtj

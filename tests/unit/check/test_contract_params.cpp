@@ -104,6 +104,18 @@ TEST_CASE("freeze: a frozen parameter has no input, state or output in the updat
   for (const StateInfo& state : some.states) CHECK_FALSE(some.params[state.param].is_frozen);
 }
 
+TEST_CASE("groups: the scaling rule of the batch holds for the rate of a group too", "[unit][check]") {
+  const auto num_factors = [](const std::string& train) {
+    const auto job = check_job(gpt2, "", "SGD(lr = 0.1, groups = [group(\"*.bias\", lr = 0.01)])", train);
+    const auto& tensors = job.update.tensors;
+    return std::count_if(tensors.begin(), tensors.end(), [](const TracedTensor& tensor) {
+      return tensor.op == TraceOp::constant && tensor.number == 2.0;
+    });
+  };
+  CHECK(num_factors("") == 0);
+  CHECK(num_factors("lr_scaling = linear(base = 1sample);") == 2);  // of the optimizer and of the group
+}
+
 TEST_CASE("groups: a group may take the state away", "[unit][check]") {
   const auto job = check_job(gpt2, "", "SGD(lr = 0.1, momentum = 0.9, groups = [group(\"*.bias\", momentum = 0.0)])");
   CHECK_FALSE(job.states.empty());

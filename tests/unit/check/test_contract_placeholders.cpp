@@ -1,3 +1,7 @@
+#include <cstdint>
+#include <set>
+
+#include "compiler/check/check.hpp"
 #include "compiler/check/evaluator.hpp"
 #include "compiler/check/placeholders.hpp"
 #include "compiler/parse/parse.hpp"
@@ -105,6 +109,27 @@ TEST_CASE("placeholders: a secret appears in no message", "[unit][check]") {
   CHECK(bound.sink.num_errors() == 3);
   CHECK(bound.text().find("hunter2") == std::string::npos);
   CHECK(bound.placeholders.infos[0].value == "(secret)");
+}
+
+TEST_CASE("placeholders: a value that is only tried is nobody's value", "[unit][check]") {
+  const std::string text =
+      "dtj 1;\nimport std.nn.{Linear, cross_entropy};\nimport std.optim.{SGD};\nimport std.data.{idx_images};\nbind <n>: int;\n"
+      "module Net() {\n  sub head = Linear(784, 10);\n  fn forward(x: act[B, 1, 28, 28]) -> act[B, 10] { x |> flatten(from = 1) |> head }\n}\n"
+      "job j {\n  launch { ranks_per_node = <n>; }\n  model = Net();\n"
+      "  data train { source = idx_images(\"data\"); global_batch = 128sample; sampler = shuffle(seed = 1); }\n"
+      "  fn objective(m, batch) { {loss = cross_entropy(m(batch.image), batch.label)} }\n"
+      "  optimizer = SGD(lr = 0.1);\n  train { stop = 1epoch; }\n}\n";
+  source::SourceManager sources;
+  diag::Sink sink;
+  const auto file = parse::parse(sources.file(sources.add("job.dtj", text)), sink);
+  std::set<std::int64_t> seen;
+  CheckOptions options;
+  options.on_value = [&](source::Range range, const Value& value) {
+    const bool is_placeholder = !range.is_none && range.file.value == 0 && text.substr(range.begin, range.end - range.begin) == "<n>";
+    if (const auto* number = value.as<std::int64_t>(); is_placeholder && number != nullptr) seen.insert(*number);
+  };
+  check(*file, sources, options, sink);
+  CHECK(seen == std::set<std::int64_t>{1});  // what the rest of the job is checked with
 }
 
 }  // namespace dtj::check

@@ -67,6 +67,27 @@ TEST_CASE("render_json: columns count characters, bytes count bytes", "[unit][di
   CHECK(span["byte_start"] == 12);
   CHECK(span["column_start"] == 10);
   CHECK(span["column_end"] == 11);
+
+  const std::string ascii(21, 'a');
+  const auto other = sources.add("b.dtj", ascii + "\xC3\xA9" + ascii + "x\n");
+  const Diagnostic far(Kind::unknown_name, Range::of(other, 44, 45), "the name `x` is not known");
+  CHECK(json::parse(dtj::diag::render_json({far}, sources))["spans"][0]["column_start"] == 44);
+}
+
+TEST_CASE("render_json: of a very long line the part around the mark is shown", "[unit][diagnostics]") {
+  dtj::source::SourceManager sources;
+  std::string before;
+  for (int i = 0; i < 5000; ++i) before += "\xC3\xA9";
+  const auto id = sources.add("a.dtj", before + "wrong" + before + "\n");
+  const Diagnostic diagnostic(Kind::unknown_name, Range::of(id, 10000, 10005), "the name is not known");
+  const json span = json::parse(dtj::diag::render_json({diagnostic}, sources))["spans"][0];
+  CHECK(span["column_start"] == 5001);
+  REQUIRE(span["text"].size() == 1);
+  const json& shown = span["text"][0];
+  CHECK(shown["text"].get<std::string>().size() <= 240);
+  CHECK(shown["highlight_start"] == 31);  // after 30 characters of two bytes
+  CHECK(shown["highlight_end"] == 36);
+  CHECK(shown["text"].get<std::string>().substr(60, 5) == "wrong");
 }
 
 TEST_CASE("render_json: a fix that may be wrong says so", "[unit][diagnostics]") {

@@ -84,6 +84,8 @@ TEST_CASE("site: no message shows a line of the profile", "[unit][site]") {
   CHECK(sink.num_errors() == 2);
   CHECK(diag::render_text(sink.sorted(), sources, {}).find("hunter2") == std::string::npos);
   CHECK(diag::render_json(sink.sorted(), sources).find("hunter2") == std::string::npos);
+  const std::vector<diag::Diagnostic> sorted = sink.sorted();
+  CHECK(diag::render_sarif({{&sorted, &sources}}, "0", {}).find("hunter2") == std::string::npos);
 }
 
 TEST_CASE("site: a profile that git tracks gives a warning", "[unit][site]") {
