@@ -31,17 +31,23 @@ bool is_pin(std::string_view text, std::string_view span) {
   return !(starts_with(span, "10.") || starts_with(span, "172.") || starts_with(span, "192.168."));
 }
 
+/// Behind the digits and dots around the dot at `dot`, when there are three dots; else 0.
+std::size_t end_of_quad(std::string_view text, std::size_t begin) {
+  std::size_t at = begin;
+  int dots = 0;
+  while (at < text.size() && (is_digit(text[at]) || (text[at] == '.' && at + 1 < text.size() && is_digit(text[at + 1])))) dots += text[at++] == '.' ? 1 : 0;
+  return dots == 3 ? at : 0;
+}
+
 void read_ipv4(Scan& scan, std::string_view text) {
   std::size_t at = 0;
-  while (at < text.size()) {
-    if (!is_digit(text[at])) {
-      ++at;
-      continue;
-    }
-    const std::size_t begin = at;
-    int dots = 0;
-    while (at < text.size() && (is_digit(text[at]) || (text[at] == '.' && at + 1 < text.size() && is_digit(text[at + 1])))) dots += text[at++] == '.' ? 1 : 0;
-    if (dots != 3) continue;
+  for (std::size_t dot = text.find('.'); dot != std::string_view::npos; dot = text.find('.', std::max(dot + 1, at))) {
+    std::size_t begin = dot;
+    while (begin > 0 && is_digit(text[begin - 1]) && dot - begin < 4) --begin;
+    if (begin == dot || dot - begin > 3) continue;
+    const std::size_t end = end_of_quad(text, begin);
+    if (end == 0) continue;
+    at = end;
     const std::string_view span = text.substr(begin, at - begin);
     const char left = before(text, span), right = after(text, span);
     if (is_word(left) || left == '.' || is_word(right) || (left == '-' && begin > 1 && is_word(text[begin - 2])) || !is_ipv4(span)) continue;
@@ -61,6 +67,8 @@ void read_ipv4(Scan& scan, std::string_view text) {
 }
 
 void read_ipv6(Scan& scan, std::string_view text) {
+  // Either a run of zeros is left out, or there are seven colons.
+  if (text.find("::") == std::string_view::npos && std::count(text.begin(), text.end(), ':') < 7) return;
   for (std::size_t at = text.find(':'); at != std::string_view::npos;) {
     std::size_t begin = at, end = at;
     while (begin > 0 && (is_hex(text[begin - 1]) || text[begin - 1] == ':') && at - begin < 45) --begin;
@@ -156,6 +164,11 @@ bool is_file_like(std::string_view text) {
 /// Full host names: `proxy.site.edu`, `db01.cluster.internal`.
 void read_domains(Scan& scan, std::string_view text) {
   for (std::size_t at = text.find('.'); at != std::string_view::npos;) {
+    // Most dots stand in numbers and at the end of sentences.
+    if (at == 0 || at + 2 >= text.size() || !is_alnum(text[at + 1]) || (is_digit(text[at + 1]) && is_digit(text[at - 1]))) {
+      at = text.find('.', at + 1);
+      continue;
+    }
     std::size_t begin = at, end = at;
     while (begin > 0 && is_host_char(text[begin - 1]) && at - begin < 253) --begin;
     while (end < text.size() && is_host_char(text[end]) && end - at < 253) ++end;

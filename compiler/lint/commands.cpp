@@ -189,7 +189,7 @@ bool is_flux_command(std::string_view word) {
 void recognise_commands(Scan& scan, const Line& line) {
   std::string_view text = line.text;
   const auto directive = line.has(has_hash) ? find_directive(text) : std::nullopt;
-  if (!directive && !line.has(has_dash) && scan.continued == Family::none && !line.has(has_number | has_equals | has_at | has_colon)) return;
+  if (!directive && !line.knows(group_command) && scan.continued == Family::none) return;
   if (directive) text = text.substr(directive->end);
   const std::vector<Token> tokens = tokens_of(text);
   Walk walk{scan, tokens};

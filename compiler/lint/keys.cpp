@@ -252,6 +252,8 @@ void recognise_keys(Scan& scan, const Line& line) {
   }
   if (!scan.list_key.empty()) read_list_item(scan, line.text);
   if (!line.has(has_equals | has_colon)) return;
+  const bool may_open = !body.empty() && contains_any(body.substr(body.size() - 1), ":=[{|>");  // a key whose value is below
+  if (!line.knows(group_key) && !may_open) return;
   KeyReader(scan, line).read();
 }
 

@@ -126,6 +126,12 @@ constexpr std::array long_options = {
 
 }  // namespace
 
+std::vector<std::string_view> command_words() {
+  std::vector<std::string_view> out;
+  for (const Command& command : commands) out.push_back(command.word);
+  return out;
+}
+
 std::optional<Family> family_of_command(std::string_view word) {
   const auto slash = word.rfind('/');
   if (slash != std::string_view::npos) word = word.substr(slash + 1);

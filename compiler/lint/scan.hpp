@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -14,6 +15,19 @@
 // The scanner of one file: what the recognisers share. They see one line at a time, and the state of the lines before.
 
 namespace dtj::lint {
+
+/// Bytes folded to five bits: letters without case, digits, blanks, a few signs.
+std::uint32_t folded(char c);
+constexpr std::uint32_t trigram_mask = 0x7fff;
+
+class TrigramSet {
+ public:
+  void insert(std::uint32_t trigram) { bits_[trigram >> 6] |= std::uint64_t{1} << (trigram & 63); }
+  bool has(std::uint32_t trigram) const { return ((bits_[trigram >> 6] >> (trigram & 63)) & 1) != 0; }
+
+ private:
+  std::array<std::uint64_t, (trigram_mask + 1) / 64> bits_{};
+};
 
 enum class Family : std::uint8_t {
   none, slurm, scontrol, sacctmgr, scancel, slurm_query, pbs, lsf, lsf_query, pjm, flux, oar, cobalt,
@@ -30,16 +44,42 @@ struct Candidate {
   std::uint8_t weight = 0;  ///< the heavier one wins where two overlap
 };
 
-/// Which recognisers have something to look at in a line.
+/// Which signs stand in a line, and how it starts.
 enum Trigger : std::uint32_t {
   has_slash = 1, has_at = 2, has_colon = 4, has_equals = 8, has_dash = 16, has_dot = 32, has_number = 64, has_bar = 128,
-  has_quote = 256, has_upper = 512, has_hash = 1024, has_escape = 2048, has_percent = 4096, has_keyword = 8192, has_tilde = 16384,
+  has_quote = 256, has_upper = 512, has_hash = 1024, has_percent = 2048, has_tilde = 4096, has_bracket = 8192, has_paren = 16384,
+  has_comma = 32768,
+  starts_with_digit = 1 << 20, starts_with_lower = 1 << 21, starts_with_comment = 1 << 22,
+};
+
+/// Which recognisers know a word of the line.
+enum Group : std::uint32_t { group_key = 1, group_heading = 2, group_command = 4, group_ssh = 8 };
+
+/// The line shapes of one recogniser.
+enum class Collection : std::uint8_t { log, prose, secret, use, result };
+
+/// The line shapes one of whose literals stands in the line.
+class Hints {
+ public:
+  void add(Collection collection, std::uint16_t shape) {
+    auto& list = shapes_[static_cast<std::size_t>(collection)];
+    if (std::find(list.begin(), list.end(), shape) == list.end()) list.push_back(shape);
+  }
+  void clear() {
+    for (auto& list : shapes_) list.clear();
+  }
+  const std::vector<std::uint16_t>& of(Collection collection) const { return shapes_[static_cast<std::size_t>(collection)]; }
+
+ private:
+  std::array<std::vector<std::uint16_t>, 5> shapes_;
 };
 
 struct Line {
   std::string_view text;  ///< without the line end
-  std::uint32_t triggers = 0;
+  std::uint32_t triggers = 0, groups = 0;
+  const Hints* hints = nullptr;
   bool has(std::uint32_t wanted) const { return (triggers & wanted) != 0; }
+  bool knows(std::uint32_t group) const { return (groups & group) != 0; }
 };
 
 /// A confirmed name, followed through the rest of the file.
@@ -62,6 +102,7 @@ struct Table {
 
 struct Options {
   Tier tier = Tier::core;
+  bool has_prefilter = true;  ///< off: every recogniser looks at every line, which finds the same and takes long
 };
 
 class Scan {
@@ -96,8 +137,11 @@ class Scan {
   bool in_hostfile = false;
 
  private:
-  void scan_line(const Line& line);
+  void scan_row(std::string_view row);
+  void scan_line(std::string_view text);
   void follow_names(std::string_view text);
+  void follow(std::string_view text, std::string_view token);
+  void add_stem_trigrams(std::string_view stem);
   void resolve();
   void confirm(Kind kind, std::string_view name);
 
@@ -106,7 +150,8 @@ class Scan {
   std::vector<Candidate> found_;
   std::unordered_map<std::string, Confirmed> names_;
   std::unordered_map<std::string, std::uint32_t> stems_;  ///< node names with their digits folded
-  std::array<bool, 256> name_heads_{};
+  TrigramSet name_trigrams_;
+  Hints hints_;
 };
 
 // One file each; they report through the scan.
