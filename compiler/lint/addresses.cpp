@@ -10,11 +10,12 @@ namespace {
 bool is_local_char(char c) { return is_word(c) || c == '.' || c == '-' || c == '+' || c == '%'; }
 
 bool is_version_context(std::string_view text, std::string_view span) {
-  const std::string head = lower(trim_back(head_before(text, span).substr(head_before(text, span).size() > 24 ? head_before(text, span).size() - 24 : 0), " \t"));
+  const std::string_view all = head_before(text, span);
+  const std::string head = lower(trim_back(all.substr(all.size() > 24 ? all.size() - 24 : 0), " \t\"'("));
   if (head.empty()) return false;
   const char c = head.back();
   if (c == 'v' && (head.size() == 1 || !is_alpha(head[head.size() - 2]))) return true;
-  for (const auto tail : {"version", "version:", "version=", "version is", "driver", ".so.", "release", "==", ">=", "<=", "~=", "firmware", "revision", "build", "ofed", "cudnn", "tensorrt"}) {
+  for (const auto tail : {"version", "version\":", "version:", "version=", "version\":", "version':", "version is", "driver", ".so.", "release", "==", ">=", "<=", "~=", "firmware", "revision", "build", "ofed", "cudnn", "tensorrt"}) {
     if (ends_with(head, tail)) return true;
   }
   return false;
@@ -135,7 +136,7 @@ void read_mention(Scan& scan, std::string_view text, std::size_t at) {
   if (is_number(mention.local) && mention.local.size() >= 4 && !is_number(mention.domain)) return read_port_at_host(scan, mention);
   const char behind = whole.data() + whole.size() + 1 < text.data() + text.size() ? whole.data()[whole.size() + 1] : ' ';
   const bool is_remote_path = right == ':' && (behind == '/' || behind == '~' || behind == '$' || is_alpha(behind) || is_space(behind) || is_quote(behind));
-  const bool is_mail = is_domain(mention.domain) && !(is_remote_path && (behind == '/' || behind == '~' || behind == '$'));
+  const bool is_mail = (is_domain(mention.domain) || has_code_domain(mention.domain)) && !(is_remote_path && (behind == '/' || behind == '~' || behind == '$'));
   if (is_mail) {
     if (is_public_host(mention.domain) && (lower(mention.domain).find("example") != std::string::npos || mention.local == "git" || mention.domain.find("github") != std::string_view::npos)) return scan.safe(whole, 76);
     if (is_placeholder(mention.local) || equals_ignoring_case(mention.local, "firstname.lastname") || equals_ignoring_case(mention.local, "first.last")) {
@@ -155,7 +156,7 @@ void read_mention(Scan& scan, std::string_view text, std::size_t at) {
 bool is_file_like(std::string_view text) {
   const auto dot = text.rfind('.');
   const std::string ext = lower(text.substr(dot + 1));
-  for (const auto known : {"py", "sh", "md", "rs", "so", "pl", "cc", "is", "in", "me", "ml", "co", "no", "my", "mk", "es", "ps", "ch", "gr", "at", "be", "it", "cat", "net", "id", "ma", "sg", "ng", "name", "si"}) {
+  for (const auto known : {"py", "pt", "sh", "md", "rs", "so", "pl", "cc", "is", "in", "me", "ml", "co", "no", "my", "mk", "es", "ps", "ch", "gr", "at", "be", "it", "cat", "net", "id", "ma", "sg", "ng", "name", "si"}) {
     if (ext == known && std::count(text.begin(), text.end(), '.') < 2) return true;
   }
   return false;

@@ -45,7 +45,7 @@ std::optional<KeyMeaning> credential_key(const std::string& last, const std::str
 
 std::optional<KeyMeaning> host_key(const std::string& last, const std::string& previous) {
   if (is_one_of(last, {"nodelist", "nodefile", "hostlist", "nodename", "nodenames", "batchhost", "masteraddr", "hostfile", "exechost", "nodeaddr"})) return KeyMeaning{Kind::node, false};
-  if (is_one_of(last, {"node", "nodes", "hosts", "worker", "workers", "vnode", "excluded"})) return KeyMeaning{Kind::node, true};
+  if (is_one_of(last, {"node", "nodes", "hosts", "worker", "workers", "vnode", "excluded", "exclude", "excludes"})) return KeyMeaning{Kind::node, true};
   if (last == "list" && is_one_of(previous, {"node", "host"})) return KeyMeaning{Kind::node, false};
   if (last == "name" && is_one_of(previous, {"node"})) return KeyMeaning{Kind::node, false};
   if (last == "addr" && is_one_of(previous, {"master", "node", "head", "leader", "coordinator"})) return KeyMeaning{Kind::node, false};

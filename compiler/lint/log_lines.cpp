@@ -38,6 +38,10 @@ const Shapes& log_shapes() {
       {"]:", R"re(\[([A-Za-z][\w.-]*\d[\w.-]*)\]:(\d{4,5}))re", {Kind::node, Kind::port}},
       {"", R"re(\(([A-Za-z][\w.-]*\d[\w.-]*), ?(\d{4,5})\))re", {Kind::node, Kind::port}, 55, has_paren | has_number | has_comma},
       {"connect|listening|bind|peer", R"re((?:connect(?:ed|ing|ion)?|listening|bind|remote peer|peer) (?:to|on|from|with|at)? ?(?:host )?[\[('"]?([A-Za-z][\w-]*\d[\w.-]*)[\])'"]?[:, ]+(?:port )?(\d{4,5}))re", {Kind::node, Kind::port}},
+      {"", R"re(^(\d{5,})(?:[._+]\w+)*\|)re", {Kind::job_id}, 55, starts_with_digit | has_bar},
+      {"nccl|rccl", R"re(([A-Za-z][\w.-]*\d[\w.-]*|\d+\.\d+\.\d+\.\d+)<(\d{4,5})>)re", {Kind::node, Kind::port}},
+      {"connect|refused|rendezvous|timeout|timed out|endpoint|listen|master|store|socket|server|address", R"re((?:^|[\s('"`])([a-z][a-z\d-]*\d[a-z\d-]*):(\d{4,5})(?:$|[\s,;)'"`]))re", {Kind::node, Kind::port}},
+      {"", R"re(\[([a-z_][\w.-]*)@\d{4}-\d\d-\d\dT)re", {Kind::username}, 55, has_at | has_bracket},
       {"'][", R"re(\['([a-z][\w-]*\d[\w.-]*)'\]\[ ?\d+/\d+\])re", {Kind::node}},
       {"hostname=|host=|node=", R"re((?:^|[\s,(\[{"'])(?:hostname|HOSTNAME|host|node)=['"]?([A-Za-z][\w-]*\d[\w.-]*))re", {Kind::node}},
       {"host", R"re((?i:hostname|host)[)}"`'\s]*(?:-s|-f)?[)}"`'\s]*[!=]=? ?['"]?([a-z][\w.-]*[\w*])['"]?(?:\s|$|\]|:))re", {Kind::node}},
@@ -53,6 +57,7 @@ const Shapes& log_shapes() {
       // Shells and daemons
       {"", R"re(^[\s>|`]*(?:\([\w.\- ]+\)\s*)*\[?([A-Za-z_][\w.-]*)@([A-Za-z][\w.-]*)(?::| )?[^\s$#%>]*(?: [^$#%>\s]{1,60})?\]?\s?[$#%>](?:\s|$))re", {Kind::username, Kind::node}, 82, has_at},
       {":~|:/", R"re(^(?:\([\w.-]+\)\s*)?([a-z][\w-]*\d[\w.-]*):[~/][^\s$#%>]*[$#%>] )re", {Kind::node}},
+      {"'s password", R"re((?:^|\s)([a-z_][\w.-]*)@([A-Za-z][\w.-]*)'s password)re", {Kind::username, Kind::node}},
       {"login:", R"re(\bLast (?:failed )?login: .* from ([A-Za-z][\w.-]+))re", {Kind::hostname}},
       {"logged in as", R"re(\blogged in as:? [`'"]?([A-Za-z][\w.-]*))re", {Kind::username}},
       {"publickey|password|session", R"re(\b(?:publickey|password|session opened|session closed) for (?:user )?([a-z_][\w.-]*))re", {Kind::username}},
@@ -87,6 +92,7 @@ void read_ranges(Scan& scan, std::string_view text) {
     std::size_t begin = at;
     while (begin > 0 && (is_lower(text[begin - 1]) || is_digit(text[begin - 1]) || text[begin - 1] == '-')) --begin;
     const char left = begin == 0 ? ' ' : text[begin - 1];
+    if (begin >= 3 && text.substr(begin - 3, 3) == "-J ") continue;  // a job array of LSF
     if (begin == at || !is_lower(text[begin]) || !(is_space(left) || is_quote(left) || contains_any(std::string_view(&left, 1), "=:,("))) continue;
     std::size_t end = end_of_range(text, at);
     if (end == 0) continue;

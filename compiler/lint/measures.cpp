@@ -12,13 +12,16 @@ const Shapes& use_shapes() {
       {"b / ", R"re((\d+Mi?B / \d+Mi?B\s*\|\s*\d+%))re", {Kind::utilization}},
       {"", R"re((\d[\d.]*\s?[KMGTP]i?[Bo]?(?: used)? (?:of|out of|sur|von|de|/) \d[\d.,]*\s?[KMGTP]i?[Bo]?(?: used)?(?:,? \(?\d+ ?%\)?)?))re", {Kind::utilization}, 55, has_number},
       {"", R"re((\b\d+(?:\.\d+)? ?% (?:full|used|busy|idle|utili[sz]ed|utili[sz]ation|of the (?:quota|cluster|nodes|gpus))))re", {Kind::utilization}, 55, has_percent},
-      {"util|use|usage|load|occupancy", R"re((?i:\b(?:gpu(?: \d+)?|power|cluster|node|queue|partition|system|storage|quota|disk|memory)[- ](?:util\w*|use|usage|load|occupancy)(?: is| was| at|:|=)+ ?)(\d[\d.]* ?%?))re", {Kind::utilization}},
-      {"util|usage|occupancy|load average", R"re((?i:\b(?:util(?:i[sz]ation)?|usage|occupancy|load average)(?: is| was| at|:|=| of| )+ ?)(\d[\d.]* ?(?:%|W)?))re", {Kind::utilization}},
+      {"util|use|usage|load|occupancy", R"re((?i:\b(?:gpu(?: \d+)?|power|cluster|node|queue|partition|system|storage|quota|disk|memory)[- ](?:util\w*|use|usage|load|occupancy)(?: is| was| at| of| to| about| around| over| fell| rose| dropped| grew| climbed| averaged| averages| averaging| reached| hit| went| stayed| median|:|=|~)+ ?)(\d[\d.]* ?%?))re", {Kind::utilization}},
+      {"util|usage|occupancy|load average", R"re((?i:\b(?:util(?:i[sz]ation)?|usage|occupancy|load average)(?: is| was| at| of| to| about| around| over| fell| rose| dropped| grew| climbed| averaged| averages| averaging| reached| hit| went| stayed| median|:|=|~| )+ ?)(\d[\d.]* ?(?:%|W)?))re", {Kind::utilization}},
       {"", R"re(\s(\d+/\d+/\d+/\d+)(?:\s|$))re", {Kind::utilization}, 55, has_slash | has_number},
       {"idle|busy|down|drain|alloc|pending|queued|waiting|free|running|in use", R"re(\b(\d+ (?:nodes?|gpus?|GPUs?|jobs?|cores) (?:are |were )?(?:idle|busy|down|drained|draining|allocated|pending|queued|waiting|free|running|in use)))re", {Kind::utilization}},
       {"idle|alloc|mix|dra|drng|down|resv|maint|comp|plnd|fail", R"re((?:^|\s)(\d+)\s+(?:idle|alloc|mix|mixed|drain|drng|down|resv|maint|comp|allocated|drained|plnd|fail)[*~#$@+-]*(?:\s|$))re", {Kind::utilization}},
-      {"queue|wait|pending", R"re(\b(?:queue(?:d| wait| time)?|wait(?:ed|ing)?(?: time)?|pending)(?: for| was| is| about| of)* (?:~|about |around )?(\d+(?:\.\d+)? ?(?:h|hours?|days?|min|minutes?))\b)re", {Kind::utilization}},
+      {"queue|wait|pending", R"re(\b(?:queue(?:d| wait| time)?|wait(?:ed|ing)?(?: time)?|pending)(?: for| was| is| about| of| time| rose| fell| grew| dropped| to| median| on average| around|:)* (?:~)?(\d+(?:\.\d+)? ?(?:h|hours?|days?|min|minutes?))\b)re", {Kind::utilization}},
       {"", R"re(^\S+\s+\d[\d.]*[KMGTP]i?\s+(\d[\d.]*[KMGTP]i?\s+\d[\d.]*[KMGTP]i?\s+\d+%)\s)re", {Kind::utilization}, 55, has_percent},
+      {"cpuload=|allocmem=|freemem=|cpualloc=", R"re(\b(?:CPULoad|AllocMem|FreeMem|CPUAlloc)=(\d[\d.]*))re", {Kind::utilization}},
+      {"storage|quota|disk|file system|filesystem|scratch|volume|pool|`/", R"re((?i:\b(?:storage|quota|disk|file ?system|scratch|volume|pool))\b.{0,60} (?:at|is|to) (\d+(?:\.\d+)? ?%))re", {Kind::utilization}},
+      {"", R"re(^\s*(?:/\S+\s+)?(\d{6,}\*?\s+\d{6,}\s+\d{6,}\s.*))re", {Kind::utilization}, 55, has_number},
       {"hour|unit", R"re(\b(\d[\d,.]* (?:of|/) \d[\d,.]*\w* (?:core|node|gpu|GPU|CPU|cpu|service)[- ]?(?:hours?|units?)))re", {Kind::utilization}},
       {"hour", R"re(\b(\d[\d,.]*\w? (?:core|node|gpu|GPU|CPU|cpu)[- ]?hours? (?:left|used|remaining|consumed|spent|burnt|burned)))re", {Kind::utilization}},
       {"used|free|available|remaining|consumed", R"re((?i:\b(?:used|free|available|remaining|consumed)[:=] ?)(\d[\d.,]* ?(?:[KMGTP]i?B?|%|h|hours|SU|SUs))\b)re", {Kind::utilization}},
@@ -43,7 +46,7 @@ namespace {
 bool is_no_measurement(std::string_view text) {
   static const RE2 pattern(
       "(?i)\\b(target|threshold|goal|at least|at most|expected?|should|must|paper|reported|published in|et al|\\[\\d+\\]|limit|early.?stop|patience|min_|max_|"
-      "theoretical|peak|spec|datasheet|advertised|hyper|weight|coef|lambda|clip|smoothing|default|e\\.g\\.|example|stop (when|at|below)|until|if )\\b|it/s\\]|s/it\\]|[<>]=|[<>] ?\\d");
+      "theoretical|peak|spec|datasheet|advertised|hyper|weight|coef|lambda|clip|smoothing|default|e\\.g\\.|example|stop (when|at|below)|until|if )|\\\\cite\\b|it/s\\]|s/it\\]|[<>]=|[<>] ?\\d");
   return RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), pattern);
 }
 

@@ -64,7 +64,7 @@ constexpr std::string_view key_atoms =
     "login|uname|logname|netid|owner|submitter|mail|node|host|addr|worker|exclu|endpoint|machine|fqdn|cluster|system|sid|server|registry|"
     "proxy|gateway|coordinator|broker|url|uri|target|remote|mirror|passw|passphrase|api|token|secret|pat|credential|key|pwd|name|value|default|leader|head";
 constexpr std::string_view heading_atoms =
-    "account|bank|cluster|acct|host|jobid|job id|job_id|job-id|login|node|info|owner|partition|project|qos|queue|reserv|resv|user|wckey|port";
+    "account|bank|cluster|acct|host|jobid|job id|job_id|job-id|login|node|info|owner|partition|project|qos|queue|reserv|resv|user|wckey|port|tok/s|tokens/s|mfu|loss|acc|top-1|ppl|perplexity|throughput|bleu|samples/s|images/s|speedup|tflops|mmlu|score|busbw|njobs|cpuload|util";
 constexpr std::string_view directive_atoms = "pbs|bsub|pjm|flux|oar|cobalt|#$|su |id |nc |ps |--";
 
 }  // namespace

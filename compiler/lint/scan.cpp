@@ -75,6 +75,7 @@ void Scan::scan_line(std::string_view text) {
   if (line.text.empty() || is_space(line.text.front())) {
     if (trim(line.text).empty()) {
       table.reset();
+      in_table_body = false;
       continued = Family::none;
       in_ssh_config = in_ssh_config && line.text.empty();
       return;
@@ -85,7 +86,7 @@ void Scan::scan_line(std::string_view text) {
   if (line.has(has_at | has_dot | has_colon)) recognise_addresses(*this, line);
   if (line.knows(group_command) || continued != Family::none) recognise_commands(*this, line);
   recognise_keys(*this, line);
-  if (table || line.knows(group_heading)) recognise_tables(*this, line);
+  if (table || in_table_body || line.knows(group_heading) || line.has(has_bar)) recognise_tables(*this, line);
   recognise_log_lines(*this, line);
   recognise_secrets(*this, line);
   recognise_prose(*this, line);

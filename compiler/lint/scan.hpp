@@ -30,7 +30,7 @@ class TrigramSet {
 };
 
 enum class Family : std::uint8_t {
-  none, slurm, scontrol, sacctmgr, scancel, slurm_query, pbs, lsf, lsf_query, pjm, flux, oar, cobalt,
+  none, slurm, scontrol, sacctmgr, scancel, slurm_query, pbs, lsf, lsf_query, sge_query, pjm, flux, oar, cobalt,
   ssh, copy, launch, mpi, lookup, fetch, secret, person, quota, other
 };
 
@@ -135,6 +135,8 @@ class Scan {
   std::size_t list_indent = 0;
   std::string section;              ///< [section] or parent key
   bool in_hostfile = false;
+  bool in_table_body = false;  ///< of a Markdown table: below its rule
+  std::string named;           ///< the value of `name:` on the line before, which the next `value:` belongs to
 
  private:
   void scan_row(std::string_view row);

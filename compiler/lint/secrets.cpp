@@ -26,6 +26,7 @@ const Shapes& secret_shapes() {
       {"token", R"re(\b[Tt]oken:? [`'"]?([0-9a-f]{32,})\b)re", {Kind::credential}, 97},
       {"password|passwd|passphrase", R"re(\b(?:[Pp]assword|[Pp]asswd|[Pp]assphrase) (?:is|was|:) ?[`'"]([^\s`'"<$]{4,})[`'"])re", {Kind::credential}, 97},
       {"password|passwd|passphrase", R"re(\b(?:[Pp]assword|[Pp]asswd|[Pp]assphrase) (?:is|was) ([^\s`'"<$]*[0-9!@#%^&*][^\s`'"<$]*))re", {Kind::credential}, 97},
+      {"password|passwd|passphrase", R"re((?i:password|passwd|passphrase)[:,]? [`'"]([^\s`'"<$]*[0-9!@#%^&*+][^\s`'"<$]*)[`'"])re", {Kind::credential}, 97},
       {"_authtoken=", R"re(\b_authToken=([A-Za-z0-9_-]{8,}))re", {Kind::credential}, 97},
       {"private key", R"re((-----BEGIN [A-Z ]*PRIVATE KEY-----))re", {Kind::credential}, 97},
       {"echo", R"re(\becho ['"]?([^\s'"$|]{6,})['"]? \| ?(?:kinit|sudo -S|docker login|gh auth))re", {Kind::credential}, 97},
