@@ -189,7 +189,7 @@ void read_pairs(Walk& walk, std::string_view text) {
     if (at == std::string_view::npos) continue;
     const std::string_view value = text.substr(at + key.size());
     if (key == "storage=") {
-      walk.scan.leak(Kind::other, value, 60);
+      if (!is_placeholder(value)) walk.scan.leak(Kind::other, value, 60);
     } else {
       for_each_piece(value, ":,", [&](std::string_view piece) {
         if (!is_placeholder(piece) && piece != "home" && piece != "scratch" && piece != "local") walk.scan.leak(Kind::other, piece, 60);

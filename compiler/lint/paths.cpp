@@ -50,6 +50,12 @@ std::string_view path_at(std::string_view text, std::size_t begin) {
   return trim_back(text.substr(begin, at - begin), ".!*_=" );
 }
 
+/// `>`, `2>` with a space in front.
+bool is_redirection(std::string_view text, std::size_t at) {
+  if (at > 0 && (text[at - 1] == '1' || text[at - 1] == '2' || text[at - 1] == '&' || text[at - 1] == '>')) --at;
+  return at == 0 || is_space(text[at - 1]);
+}
+
 /// May an absolute path start here? Not inside a relative one, behind a variable, or in a closing tag.
 bool starts_here(std::string_view text, std::size_t at) {
   if (at == 0) return true;
@@ -61,7 +67,7 @@ bool starts_here(std::string_view text, std::size_t at) {
   }
   return c != '.' && c != '/' && c != '~' && c != '}' && c != ')' && c != '-' && c != '*' && c != '%' && c != '$' && c != '\\' && c != ']' && c != '>' && c != '+' && c != '?' && c != '#'
              ? true
-             : c == '>' && (at < 2 || !is_alpha(text[at - 2]));
+             : c == '>' && is_redirection(text, at - 1);
 }
 
 void read_home(Scan& scan, std::string_view text, std::size_t at) {

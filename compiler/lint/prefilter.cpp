@@ -44,6 +44,7 @@ constexpr std::array<std::uint64_t, 256> make_classes() {
   mark('[', has_bracket);
   mark('(', has_paren);
   mark(',', has_comma);
+  mark('<', has_angle);
   return table;
 }
 constexpr auto classes = make_classes();

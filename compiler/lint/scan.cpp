@@ -81,6 +81,7 @@ void Scan::scan_line(std::string_view text) {
       return;
     }
   }
+  if (line.has(has_angle)) shield_placeholders(line.text);
   if (line.has(has_slash)) recognise_urls(*this, line);
   if (line.has(has_slash | has_tilde)) recognise_paths(*this, line);
   if (line.has(has_at | has_dot | has_colon)) recognise_addresses(*this, line);
@@ -91,6 +92,15 @@ void Scan::scan_line(std::string_view text) {
   recognise_secrets(*this, line);
   recognise_prose(*this, line);
   if (wants_all()) recognise_measures(*this, line);
+}
+
+/// What `--fix` writes is known to be harmless, wherever it stands.
+void Scan::shield_placeholders(std::string_view text) {
+  for (std::size_t at = text.find('<'); at != std::string_view::npos; at = text.find('<', at + 1)) {
+    std::size_t end = at + 1;
+    while (end < text.size() && (is_upper(text[end]) || is_digit(text[end]) || text[end] == '_')) ++end;
+    if (end > at + 2 && end < text.size() && text[end] == '>' && is_upper(text[at + 1])) safe(text.substr(at, end + 1 - at), 99);
+  }
 }
 
 void Scan::leak(Kind kind, std::string_view span, int weight) {

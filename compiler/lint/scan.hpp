@@ -48,7 +48,7 @@ struct Candidate {
 enum Trigger : std::uint32_t {
   has_slash = 1, has_at = 2, has_colon = 4, has_equals = 8, has_dash = 16, has_dot = 32, has_number = 64, has_bar = 128,
   has_quote = 256, has_upper = 512, has_hash = 1024, has_percent = 2048, has_tilde = 4096, has_bracket = 8192, has_paren = 16384,
-  has_comma = 32768,
+  has_comma = 32768, has_angle = 65536,
   starts_with_digit = 1 << 20, starts_with_lower = 1 << 21, starts_with_comment = 1 << 22,
 };
 
@@ -141,6 +141,7 @@ class Scan {
  private:
   void scan_row(std::string_view row);
   void scan_line(std::string_view text);
+  void shield_placeholders(std::string_view text);
   void follow_names(std::string_view text);
   void follow(std::string_view text, std::string_view token);
   void add_stem_trigrams(std::string_view stem);

@@ -231,6 +231,8 @@ void read_row(Scan& scan, std::string_view text) {
     return;
   }
   ++table.rows;
+  // Placeholders are not as wide as what they replace: columns no longer stand below their heads.
+  if (table.separator == ' ' && text.find('<') != std::string_view::npos && cells.size() != table.columns.size()) return;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const Column* column = column_of(table, cells, i);
     if (column != nullptr && column->kind) report_cell(scan, *column->kind, cells[i].text);
