@@ -60,7 +60,7 @@ void read_ipv4(Scan& scan, std::string_view text) {
     scan.leak(Kind::ip, span, 70);
     if (right == ':' && !is_version_context(text, span)) {
       const std::string_view tail = text.substr(at + 1);
-      const std::string_view digits = tail.substr(0, std::min(tail.size(), tail.find_first_not_of("0123456789")));
+      const std::string_view digits = tail.substr(0, std::min(tail.size(), find_none(tail, "0123456789")));
       const char behind = after(text, text.substr(begin, at + 1 + digits.size() - begin));
       if (digits.size() >= 2 && behind != ':' && behind != '.') scan.port(digits);
     }
@@ -81,7 +81,7 @@ void read_ipv6(Scan& scan, std::string_view text) {
     const char left = before(text, span), right = after(text, span);
     const bool is_free = !is_word(left) && left != '.' && !is_word(right);
     if (span.size() >= 4 && is_free && is_ipv6(span)) {
-      if (!is_reserved_ip(span) && span.find_first_of("23fF") == 0) {
+      if (!is_reserved_ip(span) && find_any(span, "23fF") == 0) {
         scan.leak(Kind::ip, span, 72);
       } else {
         scan.safe(span, 72);
@@ -131,7 +131,7 @@ void read_mention(Scan& scan, std::string_view text, std::size_t at) {
   }
   const std::string_view whole = text.substr(static_cast<std::size_t>(mention.local.data() - text.data()), mention.local.size() + 1 + mention.domain.size());
   const char right = after(text, whole), left = before(text, whole);
-  if (left == '/' && text.find("://") != std::string_view::npos) return;  // the URL recogniser has it
+  if (left == '/' && at > 2 && text.substr(at > 90 ? at - 90 : 0, 90).find("://") != std::string_view::npos) return;  // the URL recogniser has it
   if (left == '$' || left == '{') return read_literal_domain(scan, mention.domain);
   if (is_number(mention.local) && mention.local.size() >= 4 && !is_number(mention.domain)) return read_port_at_host(scan, mention);
   const char behind = whole.data() + whole.size() + 1 < text.data() + text.size() ? whole.data()[whole.size() + 1] : ' ';
@@ -190,7 +190,7 @@ void read_domains(Scan& scan, std::string_view text) {
     scan.leak(Kind::hostname, span, 66);
     if (right == ':') {
       const std::string_view tail = rest_after(text, span).substr(1);
-      const std::string_view digits = tail.substr(0, std::min(tail.size(), tail.find_first_not_of("0123456789")));
+      const std::string_view digits = tail.substr(0, std::min(tail.size(), find_none(tail, "0123456789")));
       const char behind = digits.size() < tail.size() ? tail[digits.size()] : ' ';
       if (digits.size() >= 2 && behind != ':' && behind != '.') scan.port(digits);
     }

@@ -153,7 +153,7 @@ void read_word(Walk& walk, std::string_view text) {
     return;
   }
   if (walk.family == Family::person && walk.words == 1 && text.find('/') == std::string_view::npos) {
-    walk.scan.value(Kind::username, text.substr(0, text.find_first_of(":.")));
+    walk.scan.value(Kind::username, text.substr(0, find_any(text, ":.")));
   }
   if (walk.family == Family::scancel) report_job_ids(walk.scan, text);
   if (walk.family == Family::lsf_query && is_number(text)) report_job_ids(walk.scan, text);

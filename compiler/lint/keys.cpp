@@ -32,10 +32,11 @@ std::string_view key_before(std::string_view text, std::size_t at) {
 }
 
 bool looks_like_code(std::string_view value) {
+  value = value.substr(0, 120);
   for (const auto head : {"args.", "self.", "cfg.", "config.", "os.", "opt.", "opts.", "params.", "env.", "hydra.", "this.", "ctx.", "str", "Optional", "int", "None", "lambda", "sys.", "var.", "local."}) {
     if (starts_with(value, head)) return true;
   }
-  const auto bracket = value.find_first_of("([");
+  const auto bracket = find_any(value, "([");
   return bracket != std::string_view::npos && value[bracket] == '(' && bracket > 0 && value.find(')') == bracket + 1;
 }
 
@@ -56,7 +57,7 @@ std::size_t end_of_bare(std::string_view rest, bool is_list_kind) {
     }
     if (c == '(' ) break;
     if (c != ',' || depth > 0) continue;
-    const auto next = rest.find_first_of(",= \t\":;", at + 1);
+    const auto next = find_any(rest, ",= \t\":;", at + 1);
     const bool ends_here = at + 1 == rest.size() || is_space(rest[at + 1]) || is_quote(rest[at + 1]);
     if (!is_list_kind || ends_here || (next != std::string_view::npos && (rest[next] == '=' || rest[next] == ':'))) break;
   }
@@ -79,12 +80,12 @@ bool needs_host_shape(std::string_view key, std::string_view value) {
 
 class KeyReader {
  public:
-  KeyReader(Scan& scan, const Line& line) : scan_(scan), text_(line.text) {}
+  KeyReader(Scan& scan, const Line& line, bool has_elements) : scan_(scan), text_(line.text), has_elements_(has_elements) {}
 
   void read() {
-    if (text_.find("</") != std::string_view::npos) read_elements();
+    if (has_elements_) read_elements();
     named_before_ = std::exchange(scan_.named, {});
-    for (std::size_t at = text_.find_first_of("=:"); at != std::string_view::npos; at = text_.find_first_of("=:", at + 1)) {
+    for (std::size_t at = find_any(text_, "=:"); at != std::string_view::npos; at = find_any(text_, "=:", at + 1)) {
       const char c = text_[at];
       const char next = at + 1 < text_.size() ? text_[at + 1] : ' ';
       if (c == ':' && (next == ':' || next == '/' || (at > 0 && text_[at - 1] == ':'))) continue;
@@ -151,12 +152,13 @@ class KeyReader {
   void pair(const Pair& pair) {
     if (equals_ignoring_case(pair.key, "name")) {
       const std::string_view value = trim(pair.rest, " \t\"'");
-      named_ = value.substr(0, value.find_first_of(" ,\"'}\t"));
+      named_ = value.substr(0, find_any(value, " ,\"'}\t"));
       scan_.named = std::string(named_);
     }
-    if (text_.find("add_argument") != std::string_view::npos || text_.find("option(") != std::string_view::npos) {
+    if (pair.key == "default") {
+      const bool is_option = text_.find("add_argument") != std::string_view::npos || text_.find("option(") != std::string_view::npos;
       const auto dashes = text_.find("--");
-      if (dashes != std::string_view::npos) named_ = text_.substr(dashes + 2, text_.find_first_of(" \"'=,", dashes + 2) - dashes - 2);
+      if (is_option && dashes != std::string_view::npos) named_ = text_.substr(dashes + 2, find_any(text_, " \"'=,", dashes + 2) - dashes - 2);
     }
     const auto what = meaning(pair);
     const std::string_view bare = trim(pair.rest);
@@ -197,7 +199,7 @@ class KeyReader {
       return quoted(pair, kind, rest.substr(1, close == std::string_view::npos ? close : close - 1));
     }
     const bool is_password = kind == Kind::credential && scan_.flavour != Flavour::code;
-    const std::string_view raw = rest.substr(0, is_password ? std::min(rest.size(), rest.find_first_of(" \t\r\"'`,")) : end_of_bare(rest, is_list_kind(kind)));
+    const std::string_view raw = rest.substr(0, is_password ? std::min(rest.size(), find_any(rest, " \t\r\"'`,")) : end_of_bare(rest, is_list_kind(kind)));
     if (raw.empty() || looks_like_code(rest)) return;
     if (scan_.flavour == Flavour::code && kind != Kind::port && !is_inside_string(pair.key)) return;
     if (kind == Kind::credential && (rest.size() > raw.size() && (rest[raw.size()] == '(' || rest[raw.size()] == '['))) return;
@@ -254,7 +256,7 @@ class KeyReader {
       return scan_.endpoint(Kind::node, raw.substr(0, raw.find(':')));
     }
     if (raw.find('+') != std::string_view::npos || (raw.find('/') != std::string_view::npos && raw.find("://") == std::string_view::npos)) {
-      for_each_piece(raw, "+", [&](std::string_view piece) { scan_.endpoint(Kind::node, piece.substr(0, piece.find_first_of("/:"))); });
+      for_each_piece(raw, "+", [&](std::string_view piece) { scan_.endpoint(Kind::node, piece.substr(0, find_any(piece, "/:"))); });
       return;
     }
     if (starts_with(lower(pair.key), "nodes") && raw.find(':') != std::string_view::npos) return;  // nodes=2:ppn=8
@@ -272,6 +274,7 @@ class KeyReader {
 
   Scan& scan_;
   std::string_view text_;
+  bool has_elements_;
   std::string_view parent_, named_;
   std::string named_before_;
 };
@@ -294,7 +297,7 @@ void read_list_item(Scan& scan, std::string_view text) {
 
 void recognise_keys(Scan& scan, const Line& line) {
   const std::string_view body = trim(line.text);
-  if (body.size() > 2 && body.front() == '[' && body.back() == ']' && scan.flavour == Flavour::config && body.find_first_of("\"', ") == std::string_view::npos) {
+  if (body.size() > 2 && body.front() == '[' && body.back() == ']' && scan.flavour == Flavour::config && find_any(body, "\"', ") == std::string_view::npos) {
     scan.section = std::string(trim(body, "[]"));
   }
   if (!scan.list_key.empty()) read_list_item(scan, line.text);
@@ -303,7 +306,7 @@ void recognise_keys(Scan& scan, const Line& line) {
   const bool may_open = !body.empty() && contains_any(body.substr(body.size() - 1), ":=[{|>");  // a key whose value is below
   const bool is_option = body.size() > 2 && body.front() == '-' && (is_alpha(body[1]) || body[1] == '-');
   if (!line.knows(group_key) && !may_open && !is_option) return;
-  KeyReader(scan, line).read();
+  KeyReader(scan, line, has_element).read();
 }
 
 }  // namespace dtj::lint

@@ -13,7 +13,7 @@ const Shapes& log_shapes() {
       {"srun|salloc|mpirun|prterun|orterun", R"re(\b(?:srun|salloc|mpirun|prterun|orterun)(?:\[\d+\])?: (?:error|warning): ([A-Za-z][\w.-]+): )re", {Kind::node}},
       {"job|stepid", R"re((?:Submitted batch job|[Jj]ob allocation|srun: [Jj]ob|salloc: [Jj]ob|StepId=|JobId[= ]|Job_id=|Job ID[: ]+|jobid[= ]|[Jj]ob step creation .* job) ?(\d{4,}[\d_.\[\]-]*))re", {Kind::job_id}},
       {"ready", R"re(\b[Nn]odes? (\S+) (?:are|is) ready)re", {Kind::node}},
-      {"", R"re(^\s*(\d{4,})(?:_\S+)?\s+([A-Za-z][\w.-]*)\s+\S+\s+([a-z][\w.-]{2,})\s+(?:R|PD|CG|CD|F|S|TO|CA|NF)\s+[\d:-]+\s+\d+\s+(\S+))re", {Kind::job_id, Kind::partition, Kind::username, Kind::node}, 55, starts_with_digit},
+      {"", R"re(^\s*(\d{4,})(?:_\S+)?\s+([A-Za-z][\w.-]*)\s+\S+\s+([a-z][\w.-]{2,})\s+(?:R|PD|CG|CD|F|S|TO|CA|NF)\s+[\d:-]+\s+\d+\s+(\S+))re", {Kind::job_id, Kind::partition, Kind::username, Kind::node}, 55, starts_with_number},
       {"fail|responding|down|drain", R"re(\b(?:NODE_FAIL|node failure|Node failure|not responding|DOWN|drained|draining) (?:on|of|at) ([A-Za-z][\w.-]*\d[\w.\[\],-]*))re", {Kind::node}},
       {"slurm-", R"re(\bslurm-(\d{4,}))re", {Kind::job_id}},
       // LSF
@@ -38,7 +38,7 @@ const Shapes& log_shapes() {
       {"]:", R"re(\[([A-Za-z][\w.-]*\d[\w.-]*)\]:(\d{4,5}))re", {Kind::node, Kind::port}},
       {"", R"re(\(([A-Za-z][\w.-]*\d[\w.-]*), ?(\d{4,5})\))re", {Kind::node, Kind::port}, 55, has_paren | has_number | has_comma},
       {"connect|listening|bind|peer", R"re((?:connect(?:ed|ing|ion)?|listening|bind|remote peer|peer) (?:to|on|from|with|at)? ?(?:host )?[\[('"]?([A-Za-z][\w-]*\d[\w.-]*)[\])'"]?[:, ]+(?:port )?(\d{4,5}))re", {Kind::node, Kind::port}},
-      {"", R"re(^(\d{5,})(?:[._+]\w+)*\|)re", {Kind::job_id}, 55, starts_with_digit | has_bar},
+      {"", R"re(^(\d{5,})(?:[._+]\w+)*\|)re", {Kind::job_id}, 55, starts_with_number | has_bar},
       {"nccl|rccl", R"re(([A-Za-z][\w.-]*\d[\w.-]*|\d+\.\d+\.\d+\.\d+)<(\d{4,5})>)re", {Kind::node, Kind::port}},
       {"connect|refused|rendezvous|timeout|timed out|endpoint|listen|master|store|socket|server|address", R"re((?:^|[\s('"`])([a-z][a-z\d-]*\d[a-z\d-]*):(\d{4,5})(?:$|[\s,;)'"`]))re", {Kind::node, Kind::port}},
       {"", R"re(\[([a-z_][\w.-]*)@\d{4}-\d\d-\d\dT)re", {Kind::username}, 55, has_at | has_bracket},
@@ -67,7 +67,7 @@ const Shapes& log_shapes() {
       {"sudo:", R"re(\bsudo:\s+([a-z_][\w.-]*) :)re", {Kind::username}},
       {"rwx|rw-|r-x|r--", R"re(^[-dlrwxs.+@]{10,11}\s+\d+\s+([a-z_][\w.-]+)\s+([A-Za-z_][\w.-]+)\s+\d)re", {Kind::username, Kind::account}},
       {"jan |feb |mar |apr |may |jun |jul |aug |sep |oct |nov |dec ", R"re(^\S{3} +\d+ \d\d:\d\d:\d\d ([a-z][\w-]*\d[\w.-]*) [\w/.-]+(?:\[\d+\])?:)re", {Kind::node}},
-      {"", R"re(^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S* ([a-z][\w-]*\d[\w.-]*) [\w/.-]+(?:\[\d+\])?:)re", {Kind::node}, 55, starts_with_digit | has_colon | has_dash | has_upper},
+      {"", R"re(^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S* ([a-z][\w-]*\d[\w.-]*) [\w/.-]+(?:\[\d+\])?:)re", {Kind::node}, 55, starts_with_stamp | has_colon},
       {"linux ", R"re(^Linux ([A-Za-z][\w.-]+) \d\.)re", {Kind::node}},
       {"hostname|proxyjump", R"re(^\s*(?:HostName|Hostname|ProxyJump) +([\w.@-]+))re", {Kind::hostname}},
       {"machine ", R"re(^\s*machine ([\w.-]+) login (\S+) password (\S+))re", {Kind::hostname, Kind::username, Kind::credential}, 97},
@@ -106,7 +106,7 @@ void read_ranges(Scan& scan, std::string_view text) {
 }
 
 void read_hosts_row(Scan& scan, std::string_view text) {
-  const std::string_view first = text.substr(0, text.find_first_of(" \t"));
+  const std::string_view first = text.substr(0, find_any(text, " \t"));
   if (!is_ipv4(first)) return;
   std::vector<std::string_view> names;
   bool all_hosts = true;
@@ -130,7 +130,7 @@ void read_ssh_config(Scan& scan, std::string_view text) {
   }
   if (!scan.in_ssh_config) return;
   for_each_piece(body, "\n", [&](std::string_view row) {
-    const auto space = row.find_first_of(" \t");
+    const auto space = find_any(row, " \t");
     if (space == std::string_view::npos) return;
     const std::string_view key = row.substr(0, space), value = trim(row.substr(space));
     if (equals_ignoring_case(key, "User")) scan.value(Kind::username, value);
@@ -164,7 +164,7 @@ void recognise_log_lines(Scan& scan, const Line& line) {
   if (!text.empty() && is_digit(text.front()) && line.has(has_dot)) read_hosts_row(scan, text);
   if (scan.in_ssh_config || line.knows(group_ssh)) read_ssh_config(scan, text);
   if (scan.in_hostfile) {
-    const std::string_view first = trim(text.substr(0, text.find_first_of(" \t:#")));
+    const std::string_view first = trim(text.substr(0, find_any(text, " \t:#")));
     if (is_node_like(first)) scan.endpoint(Kind::node, first);
   }
 }

@@ -1,5 +1,6 @@
 #include "compiler/lint/prefilter.hpp"
 
+#include "compiler/lint/text.hpp"
 #include <algorithm>
 
 #include <gsl/assert>
@@ -12,16 +13,6 @@ namespace dtj::lint {
 namespace {
 
 constexpr std::uint16_t none = 0xffff;
-
-constexpr std::uint32_t fold_of(unsigned char c) {
-  if (c >= 'a' && c <= 'z') return static_cast<std::uint32_t>(c - 'a' + 1);
-  if (c >= 'A' && c <= 'Z') return static_cast<std::uint32_t>(c - 'A' + 1);
-  if (c >= '0' && c <= '9') return 27;
-  if (c == ' ' || c == '\t') return 28;
-  if (c == '-' || c == '_') return 29;
-  if (c == '=' || c == ':' || c == '/') return 30;
-  return c == 0 ? 0 : 31;
-}
 
 /// The fold in the low five bits, the triggers above them.
 constexpr std::array<std::uint64_t, 256> make_classes() {
@@ -51,12 +42,45 @@ constexpr auto classes = make_classes();
 
 /// What only the first word of a line tells.
 std::uint32_t start_of(std::string_view text) {
-  const auto at = text.find_first_not_of(" \t");
-  if (at == std::string_view::npos) return 0;
+  std::size_t at = 0;
+  while (at < text.size() && (text[at] == ' ' || text[at] == '\t')) ++at;
+  if (at == text.size()) return 0;
   const char c = text[at];
-  if (is_digit(c)) return starts_with_digit;
   if (c == '#' || c == '/') return starts_with_comment;
-  return is_lower(c) && at == 0 ? std::uint32_t{starts_with_lower} : 0;
+  if (is_lower(c)) return at == 0 ? std::uint32_t{starts_with_lower} : 0;
+  if (!is_digit(c)) return 0;
+  std::size_t end = at;
+  while (end < text.size() && is_digit(text[end])) ++end;
+  if (end - at < 4 || end == text.size()) return 0;
+  if (is_any_of(text[end], " \t_|.+")) return starts_with_number;
+  return text[end] == '-' && end + 6 < text.size() && text[end + 6] == 'T' ? std::uint32_t{starts_with_stamp} : 0;
+}
+
+/// How seldom a character stands in text, roughly.
+int rarity(char c) {
+  constexpr std::string_view common = "etaoinsrhdl cump_-fg", rare = "<>()[]`'\"*#$@=xzqjkv";
+  return is_any_of(c, rare) ? 12 : is_any_of(c, common) ? static_cast<int>(common.find(c)) / 3 : 7;
+}
+
+/// Where in the literal the three characters stand that are seldom met; 0 for a literal of two.
+std::size_t rarest_trigram(std::string_view text) {
+  std::size_t best = 0;
+  int most = -1;
+  for (std::size_t i = 0; i + 3 <= text.size(); ++i) {
+    const int sum = rarity(text[i]) + rarity(text[i + 1]) + rarity(text[i + 2]);
+    if (sum > most) {
+      most = sum;
+      best = i;
+    }
+  }
+  return best;
+}
+
+/// Does a key that holds the literal in front of `at` end there? A word about tokens or nodes is no key.
+bool ends_key(std::string_view text, std::size_t at) {
+  while (at < text.size() && (is_alnum(text[at]) || is_any_of(text[at], "_-./"))) ++at;
+  while (at < text.size() && is_any_of(text[at], " \t\"'`])*+")) ++at;
+  return at < text.size() && is_any_of(text[at], "=:>");
 }
 
 /// The last words of keys that say what a value is; meaning_of_key decides.
@@ -69,8 +93,6 @@ constexpr std::string_view heading_atoms =
 constexpr std::string_view directive_atoms = "pbs|bsub|pjm|flux|oar|cobalt|#$|su |id |nc |ps |--";
 
 }  // namespace
-
-std::uint32_t folded(char c) { return static_cast<std::uint32_t>(classes[static_cast<unsigned char>(c)] & 31); }
 
 Prefilter::Prefilter() {
   for_each_piece(key_atoms, "|", [&](std::string_view text) { add(text, group_key); });
@@ -93,7 +115,7 @@ Prefilter::Atom& Prefilter::atom(std::string_view text) {
   const auto it = std::find_if(atoms_.begin(), atoms_.end(), [&](const Atom& a) { return a.text == text; });
   if (it != atoms_.end()) return *it;
   Expects(text.size() >= 2 && text == lower(text));
-  atoms_.push_back({std::string(text), 0, {}});
+  atoms_.push_back({std::string(text), 0, 0, {}});
   return atoms_.back();
 }
 
@@ -117,9 +139,10 @@ void Prefilter::index() {
   };
   for (std::size_t id = 0; id < atoms_.size(); ++id) {
     const std::string& text = atoms_[id].text;
-    const std::uint32_t head = folded(text[0]) << 10 | folded(text[1]) << 5;
+    const std::size_t key = atoms_[id].key = rarest_trigram(text);
+    const std::uint32_t head = folded(text[key]) << 10 | folded(text[key + 1]) << 5;
     if (text.size() > 2) {
-      enter(head | folded(text[2]), id);
+      enter(head | folded(text[key + 2]), id);
     } else {
       for (std::uint32_t third = 0; third < 32; ++third) enter(head | third, id);
     }
@@ -131,11 +154,13 @@ std::uint32_t Prefilter::note(std::string_view text, std::size_t at, std::uint32
   std::uint32_t groups = 0;
   for (std::uint16_t i = first_[trigram]; i != none; i = next_[i]) {
     const Atom& atom = atoms_[entries_[i]];
-    if (text.size() - at < atom.text.size()) continue;
+    if (at < atom.key || text.size() - (at - atom.key) < atom.text.size()) continue;
+    const std::size_t begin = at - atom.key;
     bool is_same = true;
-    for (std::size_t k = 0; k < atom.text.size() && is_same; ++k) is_same = to_lower(text[at + k]) == atom.text[k];
+    for (std::size_t k = 0; k < atom.text.size() && is_same; ++k) is_same = to_lower(text[begin + k]) == atom.text[k];
     if (!is_same) continue;
-    groups |= atom.groups;
+    const bool is_key = (atom.groups & group_key) != 0 && ends_key(text, begin + atom.text.size());
+    groups |= is_key ? atom.groups : atom.groups & ~std::uint32_t{group_key};
     for (const auto& [collection, shape] : atom.shapes) hints.add(collection, shape);
   }
   return groups;
@@ -145,13 +170,15 @@ void Prefilter::look(Line& line, Hints& hints) const {
   hints.clear();
   line.hints = &hints;
   std::uint64_t found = 0;
-  std::uint32_t trigram = 0, groups = 0;
+  std::uint32_t first = 0, second = 0, groups = 0;
   const std::string_view text = line.text;
   const char* data = text.data();
   for (std::size_t i = 0; i < text.size(); ++i) {
     const std::uint64_t c = classes[static_cast<unsigned char>(data[i])];
     found |= c;
-    trigram = (trigram << 5 | static_cast<std::uint32_t>(c & 31)) & trigram_mask;
+    const std::uint32_t third = static_cast<std::uint32_t>(c & 31), trigram = first << 10 | second << 5 | third;
+    first = second;
+    second = third;
     if (trigrams_.has(trigram) && i >= 2) groups |= note(text, i - 2, trigram, hints);
   }
   line.triggers = static_cast<std::uint32_t>(found >> 5) | start_of(text);

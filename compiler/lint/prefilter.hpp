@@ -26,6 +26,7 @@ class Prefilter {
  private:
   struct Atom {
     std::string text;  ///< in lower case
+    std::size_t key = 0;  ///< where its rarest trigram stands
     std::uint32_t groups = 0;
     std::vector<std::pair<Collection, std::uint16_t>> shapes;  ///< collection, index
   };

@@ -83,6 +83,7 @@ bool is_common_word(std::string_view word) {
 }  // namespace
 
 void recognise_prose(Scan& scan, const Line& line) {
+  if (line.hints->of(Collection::prose).empty() && !line.has(has_at | starts_with_comment)) return;
   if (!may_hold_prose(scan, line)) return;
   prose_shapes().each_match(line, scan.wants_all(), [&](const Shape& shape, const std::vector<std::string_view>& captures) {
     const Kind kind = *shape.kinds.front();

@@ -44,7 +44,8 @@ void Scan::window(std::string_view text, bool is_first) {
   window_ = text;
   found_.clear();
   if (is_first && flavour == Flavour::text) flavour = flavour_of_text(text);
-  knows_scheduler = knows_scheduler || names_scheduler(text);
+  // What runs the jobs is said early, if at all.
+  if (!knows_scheduler && num_windows_++ < 4) knows_scheduler = names_scheduler(text);
   std::size_t at = 0;
   while (at < text.size()) {
     const void* newline = std::memchr(text.data() + at, '\n', text.size() - at);
@@ -119,7 +120,7 @@ void Scan::safe(std::string_view span, int weight) {
 void Scan::value(Kind kind, std::string_view raw, int weight) {
   raw = trim(raw, " \t\r\"'`;,()|*");
   if (starts_with(raw, "${")) {
-    const auto separator = raw.find_first_of("-=", 2);
+    const auto separator = find_any(raw, "-=", 2);
     if (separator == std::string_view::npos || separator == 0 || contains_any(raw.substr(2, separator - 2), "}/%#")) return;
     const auto close = raw.find('}', separator);
     return value(kind, raw.substr(separator + 1, close == std::string_view::npos ? close : close - separator - 1), weight);
@@ -130,9 +131,9 @@ void Scan::value(Kind kind, std::string_view raw, int weight) {
   if (kind == Kind::path || kind == Kind::email || kind == Kind::ip) return;  // their shapes are enough
   std::size_t end = 0;
   while (end < raw.size() && is_name_char(raw[end])) ++end;
-  if (kind == Kind::credential) end = std::min(raw.size(), raw.find_first_of(" \t\r\"'`,;"));
+  if (kind == Kind::credential) end = std::min(raw.size(), find_any(raw, " \t\r\"'`,;"));
   raw = trim_back(raw.substr(0, end), ".:,+]");
-  if (raw.empty() || is_placeholder(raw) || is_generic(kind, raw)) return;
+  if (raw.size() < 2 || is_placeholder(raw) || is_generic(kind, raw)) return;
   const bool is_identifier = kind == Kind::account || kind == Kind::credential || kind == Kind::job_id || kind == Kind::username;
   if (!is_identifier && !std::any_of(raw.begin(), raw.end(), [](char c) { return is_word(c) && !is_digit(c); })) return;
   if ((kind == Kind::partition || kind == Kind::qos) && is_generic_compound(raw)) return;
@@ -143,7 +144,7 @@ void Scan::value(Kind kind, std::string_view raw, int weight) {
 }
 
 void Scan::endpoint(Kind kind, std::string_view raw) {
-  if (contains_any(raw, " \t/") && raw.find("://") == std::string_view::npos) raw = raw.substr(0, raw.find_first_of(" \t/"));
+  if (contains_any(raw, " \t/") && raw.find("://") == std::string_view::npos) raw = raw.substr(0, find_any(raw, " \t/"));
   if (raw.find("://") != std::string_view::npos) return;  // a URL of its own
   const auto at = raw.rfind('@');
   if (at != std::string_view::npos) {
@@ -154,7 +155,7 @@ void Scan::endpoint(Kind kind, std::string_view raw) {
   const auto colon = raw.rfind(':');
   if (colon != std::string_view::npos && raw.find('[') == std::string_view::npos) {
     const std::string_view tail = raw.substr(colon + 1);
-    const std::string_view digits = tail.substr(0, std::min(tail.size(), tail.find_first_not_of("0123456789")));
+    const std::string_view digits = tail.substr(0, std::min(tail.size(), find_none(tail, "0123456789")));
     if (digits.size() >= 2 && !(kind == Kind::node && digits.size() < 4)) port(digits);
     raw = raw.substr(0, raw.find(':'));
   }
@@ -204,9 +205,11 @@ void Scan::add_stem_trigrams(std::string_view stem) {
 void Scan::follow_names(std::string_view text) {
   if (names_.empty()) return;
   const auto is_token = [](char c) { return is_word(c) || c == '-'; };
-  std::uint32_t trigram = 0;
+  std::uint32_t head = 0, second = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    trigram = (trigram << 5 | folded(text[i])) & trigram_mask;
+    const std::uint32_t third = folded(text[i]), trigram = head << 10 | second << 5 | third;
+    head = second;
+    second = third;
     if (!name_trigrams_.has(trigram) || i < 2) continue;
     const std::size_t begin = i - 2;
     if (!is_token(text[begin]) || (begin > 0 && is_token(text[begin - 1]))) continue;

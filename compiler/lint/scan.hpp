@@ -17,7 +17,22 @@
 namespace dtj::lint {
 
 /// Bytes folded to five bits: letters without case, digits, blanks, a few signs.
-std::uint32_t folded(char c);
+constexpr std::uint32_t fold_of(unsigned char c) {
+  if (c >= 'a' && c <= 'z') return static_cast<std::uint32_t>(c - 'a' + 1);
+  if (c >= 'A' && c <= 'Z') return static_cast<std::uint32_t>(c - 'A' + 1);
+  if (c >= '0' && c <= '9') return 27;
+  if (c == ' ' || c == '\t') return 28;
+  if (c == '-' || c == '_') return 29;
+  if (c == '=' || c == ':' || c == '/') return 30;
+  return c == 0 ? 0 : 31;
+}
+
+inline constexpr auto fold_table = [] {
+  std::array<std::uint8_t, 256> table{};
+  for (std::size_t c = 0; c < 256; ++c) table[c] = static_cast<std::uint8_t>(fold_of(static_cast<unsigned char>(c)));
+  return table;
+}();
+inline std::uint32_t folded(char c) { return fold_table[static_cast<unsigned char>(c)]; }
 constexpr std::uint32_t trigram_mask = 0x7fff;
 
 class TrigramSet {
@@ -49,7 +64,9 @@ enum Trigger : std::uint32_t {
   has_slash = 1, has_at = 2, has_colon = 4, has_equals = 8, has_dash = 16, has_dot = 32, has_number = 64, has_bar = 128,
   has_quote = 256, has_upper = 512, has_hash = 1024, has_percent = 2048, has_tilde = 4096, has_bracket = 8192, has_paren = 16384,
   has_comma = 32768, has_angle = 65536,
-  starts_with_digit = 1 << 20, starts_with_lower = 1 << 21, starts_with_comment = 1 << 22,
+  starts_with_number = 1 << 20,  ///< four digits and more, then a blank, `_`, `|`, `.` or `+`
+  starts_with_stamp = 1 << 21,   ///< 2026-01-31T
+  starts_with_lower = 1 << 22, starts_with_comment = 1 << 23,
 };
 
 /// Which recognisers know a word of the line.
@@ -155,6 +172,7 @@ class Scan {
   std::unordered_map<std::string, std::uint32_t> stems_;  ///< node names with their digits folded
   TrigramSet name_trigrams_;
   Hints hints_;
+  std::uint32_t num_windows_ = 0;
 };
 
 // One file each; they report through the scan.

@@ -23,7 +23,7 @@ const Shapes& secret_shapes() {
       {"login", R"re(\b(?:hf|huggingface-cli|hf auth) login .*--token[ =]([^\s"'`$<]{8,}))re", {Kind::credential}, 97},
       {"curl", R"re(\bcurl\b.* (?:-u|--user)[ =]?['"]?([A-Za-z][\w.-]*):([^\s"'`$<{]{4,}))re", {Kind::username, Kind::credential}, 97},
       {"token=|key=|sig=|signature=", R"re([?&](?:token|access_token|api_key|apikey|key|sig|X-Amz-Signature)=([A-Za-z0-9%_.~-]{12,}))re", {Kind::credential}, 97},
-      {"token", R"re(\b[Tt]oken:? [`'"]?([0-9a-f]{32,})\b)re", {Kind::credential}, 97},
+      {"token |token:", R"re(\b[Tt]oken:? [`'"]?([0-9a-f]{32,})\b)re", {Kind::credential}, 97},
       {"password|passwd|passphrase", R"re(\b(?:[Pp]assword|[Pp]asswd|[Pp]assphrase) (?:is|was|:) ?[`'"]([^\s`'"<$]{4,})[`'"])re", {Kind::credential}, 97},
       {"password|passwd|passphrase", R"re(\b(?:[Pp]assword|[Pp]asswd|[Pp]assphrase) (?:is|was) ([^\s`'"<$]*[0-9!@#%^&*][^\s`'"<$]*))re", {Kind::credential}, 97},
       {"password|passwd|passphrase", R"re((?i:password|passwd|passphrase)[:,]? [`'"]([^\s`'"<$]*[0-9!@#%^&*+][^\s`'"<$]*)[`'"])re", {Kind::credential}, 97},

@@ -173,7 +173,7 @@ std::optional<Table> read_header(const Scan& scan, std::string_view text, char s
   return table;
 }
 
-bool is_rule(std::string_view text) { return text.size() >= 3 && text.find_first_not_of("-+|:= \t\r") == std::string_view::npos && text.find("--") != std::string_view::npos; }
+bool is_rule(std::string_view text) { return text.size() >= 3 && find_none(text, "-+|:= \t\r") == std::string_view::npos && text.find("--") != std::string_view::npos; }
 
 /// The dashes below a header show how wide each column is.
 void widen_columns(Table& table, std::string_view rule) {
@@ -214,7 +214,7 @@ void report_cell(Scan& scan, Kind kind, std::string_view cell) {
     const auto star = cell.find('*');
     if (star != std::string_view::npos) cell = cell.substr(star + 1);
     for_each_piece(cell, " +", [&](std::string_view host) {
-      if (!is_number(host) && has_alpha(host)) scan.endpoint(kind, host.substr(0, host.find_first_of(":/")));
+      if (!is_number(host) && has_alpha(host)) scan.endpoint(kind, host.substr(0, find_any(host, ":/")));
     });
     return;
   }
@@ -253,6 +253,7 @@ void read_definition(Scan& scan, std::string_view text) {
 
 void recognise_tables(Scan& scan, const Line& line) {
   const std::string_view text = line.text;
+  if (!scan.table && !scan.in_table_body && !line.has(has_bar) && line.has(has_number)) return;
   const char separator = line.has(has_bar) && text.find('|') != std::string_view::npos ? '|' : ' ';
   const bool is_rule_line = is_rule(text);
   if (separator == '|' && is_rule_line && scan.flavour == Flavour::markdown) scan.in_table_body = true;
