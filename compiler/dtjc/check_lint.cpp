@@ -53,7 +53,7 @@ dtj::lint::Request request_of(const LintArguments& arguments, const std::vector<
 /// How the report ends for people.
 void print_summary(const dtj::lint::Report& report) {
   for (const std::string& note : report.notes) fmt::print(stderr, "{}\n", note);
-  const std::size_t count = report.num_errors();
+  const std::size_t count = report.num_errors;
   if (count > 0) fmt::print(stderr, "{} leaked site {} in {} {}; `dtjc explain CODE` says more, `--fix` writes placeholders\n", count,
                             count == 1 ? "detail" : "details", report.num_files, report.num_files == 1 ? "file" : "files");
 }
@@ -81,33 +81,39 @@ void LintArguments::add_to(CLI::App& command) {
 
 LintResult lint_paths(const LintArguments& arguments, const std::vector<std::string>& paths) {
   LintResult result;
-  const dtj::lint::Report report = dtj::lint::check(request_of(arguments, paths));
+  RenderOptions options;
+  options.format = format_of(arguments.format);
+  options.redact = is_redacted(arguments);
+  options.show_suppressed = arguments.show_suppressed;
+  const bool is_sarif = options.format == RenderOptions::Format::sarif;
+  FILE* output = options.format == RenderOptions::Format::text ? stderr : stdout;
+  std::string baseline;
+  dtj::lint::Request request = request_of(arguments, paths);
+  // Findings are printed as they are made: a report may be longer than the memory.
+  const auto print = [&](const dtj::lint::Finding& finding) {
+    std::fputs(dtj::lint::render(finding, options).c_str(), output);
+    if (!arguments.write_baseline.empty()) baseline += dtj::lint::render_baseline(finding);
+  };
+  if (!is_sarif) request.on_finding = print;
+  const dtj::lint::Report report = dtj::lint::check(request);
+  for (const dtj::lint::Finding& finding : report.findings) print(finding);
   if (report.failure) {
     fmt::print(stderr, "dtjc check: {}\n", report.failure->message);
     result.code = report.failure->code == "invalid_argument" ? exit_usage : exit_diagnostics;
     return result;
   }
   result.jobs_in_folders = report.jobs_in_folders;
-  RenderOptions options;
-  options.format = format_of(arguments.format);
-  options.redact = is_redacted(arguments);
-  options.show_suppressed = arguments.show_suppressed;
-  std::string text = dtj::lint::render(report, options);
-  if (options.format == RenderOptions::Format::sarif) {
-    result.sarif = std::move(text);
-  } else {
-    std::fputs(text.c_str(), options.format == RenderOptions::Format::text ? stderr : stdout);
-  }
+  if (is_sarif) result.sarif = dtj::lint::render(report, options);
   print_summary(report);
   if (!arguments.write_baseline.empty()) {
-    std::ofstream output(arguments.write_baseline, std::ios::binary);
-    if (!(output << dtj::lint::render_baseline(report)).flush()) {
+    std::ofstream file(arguments.write_baseline, std::ios::binary);
+    if (!(file << dtj::lint::baseline_head() << baseline).flush()) {
       fmt::print(stderr, "dtjc check: cannot write `{}`\n", arguments.write_baseline);
       result.code = exit_unfit;
     }
     return result;
   }
-  if (report.num_errors() > 0) result.code = exit_diagnostics;
+  if (report.num_errors > 0) result.code = exit_diagnostics;
   return result;
 }
 

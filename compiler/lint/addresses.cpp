@@ -10,11 +10,12 @@ namespace {
 bool is_local_char(char c) { return is_word(c) || c == '.' || c == '-' || c == '+' || c == '%'; }
 
 bool is_version_context(std::string_view text, std::string_view span) {
-  const std::string head = lower(trim_back(head_before(text, span).substr(head_before(text, span).size() > 24 ? head_before(text, span).size() - 24 : 0), " \t"));
+  const std::string_view all = head_before(text, span);
+  const std::string head = lower(trim_back(all.substr(all.size() > 24 ? all.size() - 24 : 0), " \t\"'("));
   if (head.empty()) return false;
   const char c = head.back();
   if (c == 'v' && (head.size() == 1 || !is_alpha(head[head.size() - 2]))) return true;
-  for (const auto tail : {"version", "version:", "version=", "version is", "driver", ".so.", "release", "==", ">=", "<=", "~=", "firmware", "revision", "build", "ofed", "cudnn", "tensorrt"}) {
+  for (const auto tail : {"version", "version\":", "version:", "version=", "version\":", "version':", "version is", "driver", ".so.", "release", "==", ">=", "<=", "~=", "firmware", "revision", "build", "ofed", "cudnn", "tensorrt"}) {
     if (ends_with(head, tail)) return true;
   }
   return false;
@@ -31,17 +32,23 @@ bool is_pin(std::string_view text, std::string_view span) {
   return !(starts_with(span, "10.") || starts_with(span, "172.") || starts_with(span, "192.168."));
 }
 
+/// Behind the digits and dots around the dot at `dot`, when there are three dots; else 0.
+std::size_t end_of_quad(std::string_view text, std::size_t begin) {
+  std::size_t at = begin;
+  int dots = 0;
+  while (at < text.size() && (is_digit(text[at]) || (text[at] == '.' && at + 1 < text.size() && is_digit(text[at + 1])))) dots += text[at++] == '.' ? 1 : 0;
+  return dots == 3 ? at : 0;
+}
+
 void read_ipv4(Scan& scan, std::string_view text) {
   std::size_t at = 0;
-  while (at < text.size()) {
-    if (!is_digit(text[at])) {
-      ++at;
-      continue;
-    }
-    const std::size_t begin = at;
-    int dots = 0;
-    while (at < text.size() && (is_digit(text[at]) || (text[at] == '.' && at + 1 < text.size() && is_digit(text[at + 1])))) dots += text[at++] == '.' ? 1 : 0;
-    if (dots != 3) continue;
+  for (std::size_t dot = text.find('.'); dot != std::string_view::npos; dot = text.find('.', std::max(dot + 1, at))) {
+    std::size_t begin = dot;
+    while (begin > 0 && is_digit(text[begin - 1]) && dot - begin < 4) --begin;
+    if (begin == dot || dot - begin > 3) continue;
+    const std::size_t end = end_of_quad(text, begin);
+    if (end == 0) continue;
+    at = end;
     const std::string_view span = text.substr(begin, at - begin);
     const char left = before(text, span), right = after(text, span);
     if (is_word(left) || left == '.' || is_word(right) || (left == '-' && begin > 1 && is_word(text[begin - 2])) || !is_ipv4(span)) continue;
@@ -53,7 +60,7 @@ void read_ipv4(Scan& scan, std::string_view text) {
     scan.leak(Kind::ip, span, 70);
     if (right == ':' && !is_version_context(text, span)) {
       const std::string_view tail = text.substr(at + 1);
-      const std::string_view digits = tail.substr(0, std::min(tail.size(), tail.find_first_not_of("0123456789")));
+      const std::string_view digits = tail.substr(0, std::min(tail.size(), find_none(tail, "0123456789")));
       const char behind = after(text, text.substr(begin, at + 1 + digits.size() - begin));
       if (digits.size() >= 2 && behind != ':' && behind != '.') scan.port(digits);
     }
@@ -61,6 +68,8 @@ void read_ipv4(Scan& scan, std::string_view text) {
 }
 
 void read_ipv6(Scan& scan, std::string_view text) {
+  // Either a run of zeros is left out, or there are seven colons.
+  if (text.find("::") == std::string_view::npos && std::count(text.begin(), text.end(), ':') < 7) return;
   for (std::size_t at = text.find(':'); at != std::string_view::npos;) {
     std::size_t begin = at, end = at;
     while (begin > 0 && (is_hex(text[begin - 1]) || text[begin - 1] == ':') && at - begin < 45) --begin;
@@ -72,7 +81,7 @@ void read_ipv6(Scan& scan, std::string_view text) {
     const char left = before(text, span), right = after(text, span);
     const bool is_free = !is_word(left) && left != '.' && !is_word(right);
     if (span.size() >= 4 && is_free && is_ipv6(span)) {
-      if (!is_reserved_ip(span) && span.find_first_of("23fF") == 0) {
+      if (!is_reserved_ip(span) && find_any(span, "23fF") == 0) {
         scan.leak(Kind::ip, span, 72);
       } else {
         scan.safe(span, 72);
@@ -122,12 +131,12 @@ void read_mention(Scan& scan, std::string_view text, std::size_t at) {
   }
   const std::string_view whole = text.substr(static_cast<std::size_t>(mention.local.data() - text.data()), mention.local.size() + 1 + mention.domain.size());
   const char right = after(text, whole), left = before(text, whole);
-  if (left == '/' && text.find("://") != std::string_view::npos) return;  // the URL recogniser has it
+  if (left == '/' && at > 2 && text.substr(at > 90 ? at - 90 : 0, 90).find("://") != std::string_view::npos) return;  // the URL recogniser has it
   if (left == '$' || left == '{') return read_literal_domain(scan, mention.domain);
   if (is_number(mention.local) && mention.local.size() >= 4 && !is_number(mention.domain)) return read_port_at_host(scan, mention);
   const char behind = whole.data() + whole.size() + 1 < text.data() + text.size() ? whole.data()[whole.size() + 1] : ' ';
   const bool is_remote_path = right == ':' && (behind == '/' || behind == '~' || behind == '$' || is_alpha(behind) || is_space(behind) || is_quote(behind));
-  const bool is_mail = is_domain(mention.domain) && !(is_remote_path && (behind == '/' || behind == '~' || behind == '$'));
+  const bool is_mail = (is_domain(mention.domain) || has_code_domain(mention.domain)) && !(is_remote_path && (behind == '/' || behind == '~' || behind == '$'));
   if (is_mail) {
     if (is_public_host(mention.domain) && (lower(mention.domain).find("example") != std::string::npos || mention.local == "git" || mention.domain.find("github") != std::string_view::npos)) return scan.safe(whole, 76);
     if (is_placeholder(mention.local) || equals_ignoring_case(mention.local, "firstname.lastname") || equals_ignoring_case(mention.local, "first.last")) {
@@ -147,7 +156,7 @@ void read_mention(Scan& scan, std::string_view text, std::size_t at) {
 bool is_file_like(std::string_view text) {
   const auto dot = text.rfind('.');
   const std::string ext = lower(text.substr(dot + 1));
-  for (const auto known : {"py", "sh", "md", "rs", "so", "pl", "cc", "is", "in", "me", "ml", "co", "no", "my", "mk", "es", "ps", "ch", "gr", "at", "be", "it", "cat", "net", "id", "ma", "sg", "ng", "name", "si"}) {
+  for (const auto known : {"py", "pt", "sh", "md", "rs", "so", "pl", "cc", "is", "in", "me", "ml", "co", "no", "my", "mk", "es", "ps", "ch", "gr", "at", "be", "it", "cat", "net", "id", "ma", "sg", "ng", "name", "si"}) {
     if (ext == known && std::count(text.begin(), text.end(), '.') < 2) return true;
   }
   return false;
@@ -156,6 +165,11 @@ bool is_file_like(std::string_view text) {
 /// Full host names: `proxy.site.edu`, `db01.cluster.internal`.
 void read_domains(Scan& scan, std::string_view text) {
   for (std::size_t at = text.find('.'); at != std::string_view::npos;) {
+    // Most dots stand in numbers and at the end of sentences.
+    if (at == 0 || at + 2 >= text.size() || !is_alnum(text[at + 1]) || (is_digit(text[at + 1]) && is_digit(text[at - 1]))) {
+      at = text.find('.', at + 1);
+      continue;
+    }
     std::size_t begin = at, end = at;
     while (begin > 0 && is_host_char(text[begin - 1]) && at - begin < 253) --begin;
     while (end < text.size() && is_host_char(text[end]) && end - at < 253) ++end;
@@ -177,7 +191,7 @@ void read_domains(Scan& scan, std::string_view text) {
     scan.leak(Kind::hostname, span, 66);
     if (right == ':') {
       const std::string_view tail = rest_after(text, span).substr(1);
-      const std::string_view digits = tail.substr(0, std::min(tail.size(), tail.find_first_not_of("0123456789")));
+      const std::string_view digits = tail.substr(0, std::min(tail.size(), find_none(tail, "0123456789")));
       const char behind = digits.size() < tail.size() ? tail[digits.size()] : ' ';
       if (digits.size() >= 2 && behind != ':' && behind != '.') scan.port(digits);
     }

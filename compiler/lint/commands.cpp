@@ -44,7 +44,10 @@ void report_forward(Scan& scan, std::string_view text) {
 
 void report_option(Walk& walk, Kind kind, std::string_view value, char letter) {
   Scan& scan = walk.scan;
-  if (kind == Kind::job_id) return report_job_ids(scan, trim(value, "'\""));
+  if (kind == Kind::job_id) {
+    // done(123) && ended(124)
+    return for_each_piece(trim(value, "'\""), "()&| ", [&](std::string_view piece) { report_job_ids(scan, piece); });
+  }
   if (walk.family == Family::ssh && (letter == 'L' || letter == 'R') ) return report_forward(scan, value);
   if (kind == Kind::node && is_number(value)) return;
   if (kind == Kind::node && (value.find('/') != std::string_view::npos)) return;
@@ -127,27 +130,25 @@ void read_target(Walk& walk, std::string_view text) {
 
 void read_pairs(Walk& walk, std::string_view text);
 
-/// `id`, `groups` and their kin are words of every text too: they count where a command stands, alone with its argument.
-bool is_person_command(const Walk& walk) {
-  if (walk.scan.flavour == Flavour::code) return false;
-  static constexpr std::string_view openers[] = {"sudo", "$", "%", "#", ">", "!", "time", "then", "do", "else"};
-  const bool opens = walk.at == 0 || walk.tokens[walk.at - 1].ends_command ||
-                     std::find(std::begin(openers), std::end(openers), walk.tokens[walk.at - 1].text) != std::end(openers);
-  std::size_t end = walk.at + 1;
-  while (end < walk.tokens.size() && !walk.tokens[end].ends_command && walk.tokens[end].text.front() != '#' &&
-         walk.tokens[end].text.front() != '>')
-    ++end;
-  const bool takes_files = walk.tokens[walk.at].text == "chown" || walk.tokens[walk.at].text == "chgrp";
-  const std::size_t num_arguments = end - walk.at - 1;
-  const bool is_short = num_arguments == 1 || (num_arguments == 2 && walk.tokens[walk.at + 1].text.front() == '-');
-  return opens && (takes_files || is_short);
+/// Commands that are words of sentences too: only where a command starts.
+bool is_everyday_word(std::string_view text) {
+  for (const auto word : {"id", "su", "ps", "top", "host", "groups", "finger", "quota", "ping", "dig", "nc", "interactive"}) {
+    if (text == word) return true;
+  }
+  return false;
+}
+
+bool starts_command(const Walk& walk) {
+  if (walk.at == 0) return true;
+  const Token& previous = walk.tokens[walk.at - 1];
+  return previous.ends_command || previous.text == "$" || previous.text == "#" || previous.text == ">" || previous.text == "sudo" ||
+         previous.text == "do" || previous.text == "then" || previous.text == "!" || ends_with(previous.text, "$");
 }
 
 void read_word(Walk& walk, std::string_view text) {
   ++walk.words;
-  auto family = family_of_command(text);
-  if (family == Family::person && !is_person_command(walk)) family.reset();
-  if (family && !walk.is_directive) {
+  const auto family = family_of_command(text);
+  if (family && !walk.is_directive && (!is_everyday_word(text) || starts_command(walk))) {
     if (*family == Family::other) return;
     walk.family = *family;
     walk.words = 0;
@@ -155,9 +156,10 @@ void read_word(Walk& walk, std::string_view text) {
     return;
   }
   if (walk.family == Family::person && walk.words == 1 && text.find('/') == std::string_view::npos) {
-    walk.scan.value(Kind::username, text.substr(0, text.find_first_of(":.")));
+    walk.scan.value(Kind::username, text.substr(0, find_any(text, ":.")));
   }
   if (walk.family == Family::scancel) report_job_ids(walk.scan, text);
+  if (walk.family == Family::lsf_query && is_number(text)) report_job_ids(walk.scan, text);
   if (walk.family == Family::lookup && walk.wants_target && !is_number(text)) {
     if (is_node_like(text) || is_domain(text)) walk.scan.endpoint(Kind::node, text);
     walk.wants_target = false;
@@ -175,7 +177,7 @@ void read_pairs(Walk& walk, std::string_view text) {
   if (walk.family != Family::pbs && walk.family != Family::oar && walk.family != Family::cobalt && walk.family != Family::scontrol) return;
   if (walk.family == Family::scontrol) {
     if (walk.words == 3 && is_number(text)) walk.scan.value(Kind::job_id, text);
-    if (walk.words == 3 && walk.at > 0) {
+    if (walk.words == 3 && walk.at > 0 && text.find('=') == std::string_view::npos) {
       const std::string_view what = walk.tokens[walk.at - 1].text;
       if (what == "node" || what == "nodes") walk.scan.value(Kind::node, text);
       if (what == "partition") walk.scan.value(Kind::partition, text);
@@ -183,6 +185,8 @@ void read_pairs(Walk& walk, std::string_view text) {
     }
     return;
   }
+  const auto depend = text.find("depend=");
+  if (depend != std::string_view::npos) report_job_ids(walk.scan, text.substr(depend + 7));
   for (const std::string_view key : {"filesystems=", "storage="}) {
     const auto at = text.find(key);
     if (at == std::string_view::npos) continue;
@@ -209,7 +213,7 @@ bool is_flux_command(std::string_view word) {
 void recognise_commands(Scan& scan, const Line& line) {
   std::string_view text = line.text;
   const auto directive = line.has(has_hash) ? find_directive(text) : std::nullopt;
-  if (!directive && !line.has(has_dash) && scan.continued == Family::none && !line.has(has_number | has_equals | has_at | has_colon)) return;
+  if (!directive && !line.knows(group_command) && scan.continued == Family::none) return;
   if (directive) text = text.substr(directive->end);
   const std::vector<Token> tokens = tokens_of(text);
   Walk walk{scan, tokens};

@@ -47,7 +47,7 @@ bool names_scheduler(std::string_view text) {
       "(?i)slurm|sbatch|\\bsrun\\b|salloc|squeue|\\bsinfo\\b|\\bsacct|\\bqsub|\\bqstat|#pbs|\\bbsub\\b|\\bbjobs|\\bpjsub|#pjm|walltime|"
       "wall_time|time_limit|timelimit|\\bqos\\b|nodelist|scheduler|ntasks|cpus[-_]per|\\bgres\\b|mpirun|mpiexec|\\bpbs\\b|\\blsf\\b|torque|\\bsge\\b|"
       "\\bhpc\\b|submitit|jobqueue|snakemake|nextflow|\\bflux\\b|oarsub|num_nodes|nnodes|gpus[-_]per|job_id|\\bexclusive\\b|batch system|"
-      "compute node|supercomputer|reservation|sbank|allocation|login node|executor|\\bdtj \\d");
+      "compute node|supercomputer|reservation|sbank|allocation|login node|executor|\\bdtj \\d|\n\\s*scratch *[:=]|\\bcluster *: *\r?\n|\\bpartitions\\b|dask_jobqueue|\\bsqueue");
   return RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), pattern);
 }
 

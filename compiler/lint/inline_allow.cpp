@@ -9,7 +9,7 @@ std::vector<InlineAllow> read_inline_allow(std::string_view text, std::uint32_t 
   const auto at = text.find(mark);
   if (at == std::string_view::npos) return {};
   const std::string_view rest = trim_front(text.substr(at + mark.size()), " \t");
-  const auto space = rest.find_first_of(" \t");
+  const auto space = find_any(rest, " \t");
   if (space == std::string_view::npos) return {};
   const std::string_view reason = trim(rest.substr(space), " \t\r*/->");
   if (reason.empty()) return {};

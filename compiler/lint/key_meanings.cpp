@@ -1,5 +1,7 @@
 #include <array>
+#include <functional>
 #include <initializer_list>
+#include <unordered_map>
 
 #include "compiler/lint/scan.hpp"
 
@@ -46,7 +48,7 @@ std::optional<KeyMeaning> credential_key(const std::string& last, const std::str
 std::optional<KeyMeaning> host_key(const std::string& last, const std::string& previous) {
   if (previous == "per") return std::nullopt;  // `ranks_per_node` is a number
   if (is_one_of(last, {"nodelist", "nodefile", "hostlist", "nodename", "nodenames", "batchhost", "masteraddr", "hostfile", "exechost", "nodeaddr"})) return KeyMeaning{Kind::node, false};
-  if (is_one_of(last, {"node", "nodes", "hosts", "worker", "workers", "vnode", "excluded"})) return KeyMeaning{Kind::node, true};
+  if (is_one_of(last, {"node", "nodes", "hosts", "worker", "workers", "vnode", "excluded", "exclude", "excludes"})) return KeyMeaning{Kind::node, true};
   if (last == "list" && is_one_of(previous, {"node", "host"})) return KeyMeaning{Kind::node, false};
   if (last == "name" && is_one_of(previous, {"node"})) return KeyMeaning{Kind::node, false};
   if (last == "addr" && is_one_of(previous, {"master", "node", "head", "leader", "coordinator"})) return KeyMeaning{Kind::node, false};
@@ -85,7 +87,9 @@ std::optional<KeyMeaning> person_key(const std::string& last, const std::string&
 
 }  // namespace
 
-std::optional<KeyMeaning> meaning_of_key(std::string_view key) {
+namespace {
+
+std::optional<KeyMeaning> work_out(std::string_view key) {
   const auto words = words_of(key);
   if (words.empty()) return std::nullopt;
   const std::string& last = words.back();
@@ -104,6 +108,23 @@ std::optional<KeyMeaning> meaning_of_key(std::string_view key) {
   if (auto meaning = person_key(last, previous)) return meaning;
   if (auto meaning = host_key(last, previous)) return meaning;
   return credential_key(last, previous);
+}
+
+}  // namespace
+
+std::optional<KeyMeaning> meaning_of_key(std::string_view key) {
+  // The same few keys come again and again.
+  constexpr std::size_t max_known = 4096;
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+  };
+  thread_local std::unordered_map<std::string, std::optional<KeyMeaning>, Hash, std::equal_to<>> known;
+  if (is_number(key) || key.size() > 80) return key.size() > 80 ? work_out(key.substr(key.size() - 80)) : std::nullopt;
+  const auto it = known.find(key);
+  if (it != known.end()) return it->second;
+  if (known.size() >= max_known) known.clear();
+  return known.emplace(std::string(key), work_out(key)).first->second;
 }
 
 }  // namespace dtj::lint

@@ -1,3 +1,6 @@
+#include <utility>
+
+#include "compiler/lint/option_tables.hpp"
 #include "compiler/lint/policy.hpp"
 #include "compiler/lint/scan.hpp"
 
@@ -29,10 +32,11 @@ std::string_view key_before(std::string_view text, std::size_t at) {
 }
 
 bool looks_like_code(std::string_view value) {
+  value = value.substr(0, 120);
   for (const auto head : {"args.", "self.", "cfg.", "config.", "os.", "opt.", "opts.", "params.", "env.", "hydra.", "this.", "ctx.", "str", "Optional", "int", "None", "lambda", "sys.", "var.", "local."}) {
     if (starts_with(value, head)) return true;
   }
-  const auto bracket = value.find_first_of("([");
+  const auto bracket = find_any(value, "([");
   return bracket != std::string_view::npos && value[bracket] == '(' && bracket > 0 && value.find(')') == bracket + 1;
 }
 
@@ -53,7 +57,7 @@ std::size_t end_of_bare(std::string_view rest, bool is_list_kind) {
     }
     if (c == '(' ) break;
     if (c != ',' || depth > 0) continue;
-    const auto next = rest.find_first_of(",= \t\":;", at + 1);
+    const auto next = find_any(rest, ",= \t\":;", at + 1);
     const bool ends_here = at + 1 == rest.size() || is_space(rest[at + 1]) || is_quote(rest[at + 1]);
     if (!is_list_kind || ends_here || (next != std::string_view::npos && (rest[next] == '=' || rest[next] == ':'))) break;
   }
@@ -76,17 +80,20 @@ bool needs_host_shape(std::string_view key, std::string_view value) {
 
 class KeyReader {
  public:
-  KeyReader(Scan& scan, const Line& line) : scan_(scan), text_(line.text) {}
+  KeyReader(Scan& scan, const Line& line, bool has_elements) : scan_(scan), text_(line.text), has_elements_(has_elements) {}
 
   void read() {
-    for (std::size_t at = text_.find_first_of("=:"); at != std::string_view::npos; at = text_.find_first_of("=:", at + 1)) {
+    if (has_elements_) read_elements();
+    named_before_ = std::exchange(scan_.named, {});
+    for (std::size_t at = find_any(text_, "=:"); at != std::string_view::npos; at = find_any(text_, "=:", at + 1)) {
       const char c = text_[at];
       const char next = at + 1 < text_.size() ? text_[at + 1] : ' ';
       if (c == ':' && (next == ':' || next == '/' || (at > 0 && text_[at - 1] == ':'))) continue;
       if (c == ':' && (next == '-' || next == '?' || next == '=')) continue;  // ${X:-y}, :=
-      if (at > 0 && contains_any(text_.substr(at - 1, 1), "=<>!+~")) continue;
-      const std::string_view key = key_before(text_, at);
-      if (key.empty() || starts_with(key, "--")) continue;
+      const bool is_plus = at > 0 && text_[at - 1] == '+' && scan_.flavour != Flavour::code;  // qos+=x of sacctmgr
+      if (at > 0 && !is_plus && contains_any(text_.substr(at - 1, 1), "=<>!+~")) continue;
+      const std::string_view key = key_before(text_, is_plus ? at - 1 : at);
+      if (key.empty() || (c == '=' && starts_with(key, "--"))) continue;
       std::string_view rest = text_.substr(at + 1);
       if (!rest.empty() && (rest.front() == '=' || rest.front() == '>')) rest = rest.substr(1);
       pair({key, trim_front(rest, " \t"), c == ':', !rest.empty() && is_space(rest.front())});
@@ -94,7 +101,41 @@ class KeyReader {
   }
 
  private:
+  /// `<host>x</host>`
+  void read_elements() {
+    for (std::size_t at = text_.find('<'); at != std::string_view::npos; at = text_.find('<', at + 1)) {
+      std::size_t end = at + 1;
+      while (end < text_.size() && is_key_char(text_[end]) && text_[end] != '/') ++end;
+      if (end == at + 1 || end >= text_.size() || text_[end] != '>') continue;
+      const auto close = text_.find("</", end);
+      const std::string_view value = close == std::string_view::npos ? std::string_view() : trim(text_.substr(end + 1, close - end - 1));
+      const auto what = meaning_of_key(text_.substr(at + 1, end - at - 1));
+      if (value.empty() || contains_any(value, " <>\"") || !what || (what->needs_scheduler && !scan_.knows_scheduler)) continue;
+      one({text_.substr(at + 1, end - at - 1), value, false, false}, what->kind, value);
+    }
+  }
+
+  /// `-p: x`, `--qos: y` of a configuration that lists options.
+  std::optional<KeyMeaning> option_meaning(std::string_view key) const {
+    const Family family = scan_.main_family == Family::none ? Family::slurm : scan_.main_family;
+    const std::string_view name = trim_front(key, "-");
+    const auto kind = name.size() == 1 ? short_option(family, name.front()) : long_option(family, name, true);
+    return kind ? std::optional(KeyMeaning{*kind, true}) : std::nullopt;
+  }
+
+  bool is_scheduler_section() const {
+    if (text_.find("queue") != std::string_view::npos || text_.find("walltime") != std::string_view::npos) return true;
+    const std::string low = lower(scan_.section);
+    for (const auto word : {"pbs", "slurm", "lsf", "scheduler", "cobalt", "jobqueue", "sge", "batch"}) {
+      if (low.find(word) != std::string::npos) return true;
+    }
+    return false;
+  }
+
   std::optional<KeyMeaning> meaning(const Pair& pair) {
+    if (pair.is_colon && pair.key.size() > 1 && pair.key.front() == '-') return option_meaning(pair.key);
+    if (equals_ignoring_case(pair.key, "project") && is_scheduler_section()) return KeyMeaning{Kind::account, true};
+    if (equals_ignoring_case(pair.key, "value") && named_.empty() && !named_before_.empty()) return meaning_of_key(named_before_);
     if (equals_ignoring_case(pair.key, "default") && !named_.empty()) return meaning_of_key(named_);
     if (equals_ignoring_case(pair.key, "name") || equals_ignoring_case(pair.key, "value") || equals_ignoring_case(pair.key, "id")) {
       if (equals_ignoring_case(pair.key, "value") && !named_.empty()) return meaning_of_key(named_);
@@ -111,11 +152,13 @@ class KeyReader {
   void pair(const Pair& pair) {
     if (equals_ignoring_case(pair.key, "name")) {
       const std::string_view value = trim(pair.rest, " \t\"'");
-      named_ = value.substr(0, value.find_first_of(" ,\"'}\t"));
+      named_ = value.substr(0, find_any(value, " ,\"'}\t"));
+      scan_.named = std::string(named_);
     }
-    if (text_.find("add_argument") != std::string_view::npos || text_.find("option(") != std::string_view::npos) {
+    if (pair.key == "default") {
+      const bool is_option = text_.find("add_argument") != std::string_view::npos || text_.find("option(") != std::string_view::npos;
       const auto dashes = text_.find("--");
-      if (dashes != std::string_view::npos) named_ = text_.substr(dashes + 2, text_.find_first_of(" \"'=,", dashes + 2) - dashes - 2);
+      if (is_option && dashes != std::string_view::npos) named_ = text_.substr(dashes + 2, find_any(text_, " \"'=,", dashes + 2) - dashes - 2);
     }
     const auto what = meaning(pair);
     const std::string_view bare = trim(pair.rest);
@@ -147,15 +190,18 @@ class KeyReader {
   void report(const Pair& pair, Kind kind) {
     const std::string_view rest = pair.rest;
     const char first = rest.front();
+    const bool is_command = starts_with(rest, "(") && (rest.find("$(") != std::string_view::npos || rest.find('`') != std::string_view::npos);
+    if (is_command) return;
     if (first == '[' && kind != Kind::port) return each_element(pair, kind, rest.substr(1, rest.find(']') == std::string_view::npos ? rest.npos : rest.rfind(']') - 1), ",");
     if (first == '(' && rest.find(')') != std::string_view::npos && kind != Kind::job_id) return each_element(pair, kind, rest.substr(1, rest.find(')') - 1), " ,+");
     if (first == '"' || first == '\'' || first == '`') {
       const auto close = rest.find(first, 1);
       return quoted(pair, kind, rest.substr(1, close == std::string_view::npos ? close : close - 1));
     }
-    const std::string_view raw = rest.substr(0, end_of_bare(rest, is_list_kind(kind)));
+    const bool is_password = kind == Kind::credential && scan_.flavour != Flavour::code;
+    const std::string_view raw = rest.substr(0, is_password ? std::min(rest.size(), find_any(rest, " \t\r\"'`,")) : end_of_bare(rest, is_list_kind(kind)));
     if (raw.empty() || looks_like_code(rest)) return;
-    if (scan_.flavour == Flavour::code && !is_inside_string(pair.key)) return;
+    if (scan_.flavour == Flavour::code && kind != Kind::port && !is_inside_string(pair.key)) return;
     if (kind == Kind::credential && (rest.size() > raw.size() && (rest[raw.size()] == '(' || rest[raw.size()] == '['))) return;
     const std::string_view behind = rest.substr(raw.size());
     if (pair.is_colon && !behind.empty() && behind.front() == '=') return;
@@ -203,12 +249,14 @@ class KeyReader {
   void host(const Pair& pair, Kind kind, std::string_view raw) {
     if (is_number(raw) || raw.find('/') == 0) return;
     if (needs_host_shape(pair.key, raw)) return;
+    const bool is_filter = starts_with(lower(pair.key), "exclude") || starts_with(lower(pair.key), "include");
+    if (is_filter && (!is_node_like(raw) || raw.find('.') != std::string_view::npos || !scan_.knows_scheduler)) return;
     if (ends_with(pair.key, "Sid")) {
       scan_.safe(rest_after(raw, raw.substr(0, raw.find(':'))), 95);
       return scan_.endpoint(Kind::node, raw.substr(0, raw.find(':')));
     }
     if (raw.find('+') != std::string_view::npos || (raw.find('/') != std::string_view::npos && raw.find("://") == std::string_view::npos)) {
-      for_each_piece(raw, "+", [&](std::string_view piece) { scan_.endpoint(Kind::node, piece.substr(0, piece.find_first_of("/:"))); });
+      for_each_piece(raw, "+", [&](std::string_view piece) { scan_.endpoint(Kind::node, piece.substr(0, find_any(piece, "/:"))); });
       return;
     }
     if (starts_with(lower(pair.key), "nodes") && raw.find(':') != std::string_view::npos) return;  // nodes=2:ppn=8
@@ -226,7 +274,9 @@ class KeyReader {
 
   Scan& scan_;
   std::string_view text_;
+  bool has_elements_;
   std::string_view parent_, named_;
+  std::string named_before_;
 };
 
 /// `- cn12` below `nodes:`.
@@ -247,12 +297,16 @@ void read_list_item(Scan& scan, std::string_view text) {
 
 void recognise_keys(Scan& scan, const Line& line) {
   const std::string_view body = trim(line.text);
-  if (body.size() > 2 && body.front() == '[' && body.back() == ']' && scan.flavour == Flavour::config && body.find_first_of("\"', ") == std::string_view::npos) {
+  if (body.size() > 2 && body.front() == '[' && body.back() == ']' && scan.flavour == Flavour::config && find_any(body, "\"', ") == std::string_view::npos) {
     scan.section = std::string(trim(body, "[]"));
   }
   if (!scan.list_key.empty()) read_list_item(scan, line.text);
-  if (!line.has(has_equals | has_colon)) return;
-  KeyReader(scan, line).read();
+  const bool has_element = line.has(has_slash) && line.text.find("</") != std::string_view::npos;
+  if (!line.has(has_equals | has_colon) && !has_element) return;
+  const bool may_open = !body.empty() && contains_any(body.substr(body.size() - 1), ":=[{|>");  // a key whose value is below
+  const bool is_option = body.size() > 2 && body.front() == '-' && (is_alpha(body[1]) || body[1] == '-');
+  if (!line.knows(group_key) && !may_open && !is_option) return;
+  KeyReader(scan, line, has_element).read();
 }
 
 }  // namespace dtj::lint

@@ -152,6 +152,8 @@ class Run {
     if (level == "note") finding.severity = DiagnosticSeverity::note;
     if (finding.suppressed.empty()) finding.suppressed = config_.reason_for(finding);
     if (finding.suppressed.empty() && baseline_.count(finding.fingerprint) != 0) finding.suppressed = "in the baseline";
+    if (finding.suppressed.empty() && finding.severity == DiagnosticSeverity::error) ++report_.num_errors;
+    if (request_.on_finding && !request_.fix) return request_.on_finding(finding);
     report_.findings.push_back(std::move(finding));
   }
 
@@ -165,7 +167,9 @@ class Run {
     if (request_.dry_run) return {};
     DTJ_TRY(replace_file(file, fixed));
     for (std::size_t i = first; i < report_.findings.size(); ++i) {
-      if (report_.findings[i].suppressed.empty()) report_.findings[i].suppressed = "fixed";
+      if (!report_.findings[i].suppressed.empty()) continue;
+      report_.findings[i].suppressed = "fixed";
+      if (report_.findings[i].severity == DiagnosticSeverity::error) --report_.num_errors;
     }
     return {};
   }
@@ -180,12 +184,6 @@ class Run {
 };
 
 }  // namespace
-
-std::size_t Report::num_errors() const {
-  return static_cast<std::size_t>(std::count_if(findings.begin(), findings.end(), [](const Finding& finding) {
-    return finding.suppressed.empty() && finding.severity == DiagnosticSeverity::error;
-  }));
-}
 
 Report check(const Request& request) { return Run(request).take(); }
 

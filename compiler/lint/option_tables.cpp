@@ -29,12 +29,12 @@ constexpr std::array commands = {
     Command{"pbsdsh", Family::pbs},         Command{"pbsnodes", Family::lookup},   Command{"pdsh", Family::slurm_query},
     Command{"ping", Family::lookup},        Command{"pjdel", Family::scancel},     Command{"pjstat", Family::pjm},
     Command{"pjsub", Family::pjm},          Command{"qalter", Family::pbs},        Command{"qdel", Family::scancel},
-    Command{"qhold", Family::scancel},      Command{"qlogin", Family::pbs},        Command{"qmove", Family::pbs},
+    Command{"qhold", Family::scancel},      Command{"qhost", Family::sge_query},      Command{"qlogin", Family::pbs},        Command{"qmove", Family::pbs},
     Command{"qrsh", Family::pbs},           Command{"qrls", Family::scancel},      Command{"qsh", Family::pbs},
     Command{"qstat", Family::pbs},          Command{"qsub", Family::pbs},          Command{"qsub-gpu", Family::cobalt},
     Command{"rsync", Family::copy},         Command{"sacct", Family::slurm_query}, Command{"sacctmgr", Family::sacctmgr},
     Command{"salloc", Family::slurm},       Command{"sattach", Family::scancel},   Command{"sbatch", Family::slurm},
-    Command{"sbcast", Family::slurm},       Command{"scancel", Family::scancel},   Command{"scontrol", Family::scontrol},
+    Command{"sbcast", Family::other},       Command{"scancel", Family::scancel},   Command{"scontrol", Family::scontrol},
     Command{"scp", Family::copy},           Command{"seff", Family::scancel},      Command{"sftp", Family::ssh},
     Command{"sinfo", Family::slurm_query},  Command{"sinteractive", Family::slurm}, Command{"sprio", Family::slurm_query},
     Command{"squeue", Family::slurm_query}, Command{"sreport", Family::slurm_query}, Command{"srun", Family::slurm},
@@ -74,6 +74,8 @@ constexpr std::array short_options = {
     ShortOption{Family::lsf, 'w', Kind::job_id},            ShortOption{Family::lsf_query, 'q', Kind::partition},
     ShortOption{Family::lsf_query, 'P', Kind::account},     ShortOption{Family::lsf_query, 'G', Kind::account},
     ShortOption{Family::lsf_query, 'm', Kind::node},        ShortOption{Family::lsf_query, 'u', Kind::username},
+    ShortOption{Family::sge_query, 'h', Kind::node},        ShortOption{Family::sge_query, 'q', Kind::partition},
+    ShortOption{Family::sge_query, 'u', Kind::username},    ShortOption{Family::pjm, 'v', Kind::job_id},
     ShortOption{Family::pjm, 'g', Kind::account},           ShortOption{Family::flux, 'q', Kind::partition},
     ShortOption{Family::flux, 'B', Kind::account},          ShortOption{Family::flux, 'u', Kind::username},
     ShortOption{Family::oar, 'q', Kind::partition},         ShortOption{Family::oar, 'u', Kind::username},
@@ -126,9 +128,16 @@ constexpr std::array long_options = {
 
 }  // namespace
 
+std::vector<std::string_view> command_words() {
+  std::vector<std::string_view> out;
+  for (const Command& command : commands) out.push_back(command.word);
+  return out;
+}
+
 std::optional<Family> family_of_command(std::string_view word) {
   const auto slash = word.rfind('/');
   if (slash != std::string_view::npos) word = word.substr(slash + 1);
+  word = trim_front(word, "!%");  // of a notebook
   const auto it = std::find_if(commands.begin(), commands.end(), [&](const Command& c) { return c.word == word; });
   if (it == commands.end()) return std::nullopt;
   return it->family;
@@ -180,6 +189,7 @@ bool takes_value(Family family, char letter) {
     case Family::lsf:
     case Family::lsf_query:
     case Family::pjm:
+    case Family::sge_query:
     case Family::flux:
     case Family::oar:
     case Family::cobalt:

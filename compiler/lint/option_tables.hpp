@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "compiler/lint/scan.hpp"
 
@@ -9,6 +10,8 @@
 
 namespace dtj::lint {
 
+/// Every command whose options or arguments mean something.
+std::vector<std::string_view> command_words();
 /// Whose options follow this word of a command line.
 std::optional<Family> family_of_command(std::string_view word);
 

@@ -52,11 +52,10 @@ std::string_view path_at(std::string_view text, std::size_t begin) {
   return trim_back(text.substr(begin, at - begin), ".!*_=" );
 }
 
-/// `<HOST_2>`: what follows belongs to it.
-bool ends_placeholder(std::string_view text) {
-  std::size_t begin = text.size() - 1;
-  while (begin > 0 && (is_word(text[begin - 1]) || text[begin - 1] == '-')) --begin;
-  return begin > 0 && begin + 1 < text.size() && text[begin - 1] == '<';
+/// `>`, `2>` with a space in front.
+bool is_redirection(std::string_view text, std::size_t at) {
+  if (at > 0 && (text[at - 1] == '1' || text[at - 1] == '2' || text[at - 1] == '&' || text[at - 1] == '>')) --at;
+  return at == 0 || is_space(text[at - 1]);
 }
 
 /// May an absolute path start here? Not inside a relative one, behind a variable, or in a closing tag.
@@ -70,7 +69,7 @@ bool starts_here(std::string_view text, std::size_t at) {
   }
   return c != '.' && c != '/' && c != '~' && c != '}' && c != ')' && c != '-' && c != '*' && c != '%' && c != '$' && c != '\\' && c != ']' && c != '>' && c != '+' && c != '?' && c != '#'
              ? true
-             : c == '>' && !ends_placeholder(text.substr(0, at));
+             : c == '>' && is_redirection(text, at - 1);
 }
 
 /// `folder + "/name"`, `FOLDER "/name"`: the tail of a path that a program puts together.

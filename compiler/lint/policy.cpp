@@ -20,7 +20,7 @@ bool is_stand_in(std::string_view value) {
   for (const auto head : heads) {
     if (starts_with(low, head)) return true;
   }
-  return contains_any(value, "#") || low.find("_your_") != std::string::npos || low.find("-your-") != std::string::npos ||
+  return ends_with(value, "#") || value.find("##") != std::string_view::npos || low.find("_your_") != std::string::npos || low.find("-your-") != std::string::npos ||
          low.find("your") != std::string::npos || low.find("xxxx") != std::string::npos || low.find("change") == 0 ||
          low.find("...") != std::string::npos;
 }
@@ -167,7 +167,8 @@ bool is_public_host(std::string_view host) {
     const auto dot = host.find('.');
     if (dot == std::string_view::npos) return false;
     const std::string_view label = host.substr(0, dot);
-    if (equals_ignoring_case(label, "example") || equals_ignoring_case(label, "your-domain") || equals_ignoring_case(label, "yourdomain")) return true;
+    const std::string low = lower(label);
+    if (starts_with(low, "example") || ends_with(low, "example") || equals_ignoring_case(label, "your-domain") || equals_ignoring_case(label, "yourdomain")) return true;
     host = host.substr(dot + 1);
   }
   return false;
@@ -184,6 +185,11 @@ bool is_domain(std::string_view text, int labels) {
     good = good && label.front() != '-' && label.back() != '-';
   });
   return good && found >= labels && (lists().top_level_domains.has(last) || (found >= 3 && lists().code_domains.has(last)));
+}
+
+bool has_code_domain(std::string_view text) {
+  const auto dot = text.rfind('.');
+  return dot != std::string_view::npos && dot > 1 && lists().code_domains.has(text.substr(dot + 1));
 }
 
 bool is_node_like(std::string_view text) {
@@ -221,6 +227,8 @@ bool is_file_name(std::string_view piece) {
 /// Below a storage root: does a component name somebody or something of one site?
 bool names_a_site(const std::vector<std::string_view>& parts, std::size_t first) {
   for (std::size_t i = first; i < parts.size(); ++i) {
+    const bool is_home = parts[i - 1] == "home" || parts[i - 1] == "Users" || parts[i - 1] == "users";
+    if (is_home && is_anyone(parts[i])) return false;
     if (is_variable_component(parts[i])) {
       if (i == first && is_anyone(parts[i])) return false;  // /scratch/$USER/run1 works for everybody
       continue;

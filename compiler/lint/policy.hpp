@@ -29,6 +29,8 @@ bool is_reserved_ip(std::string_view text);
 bool is_public_host(std::string_view host);
 /// Labels with dots between, the last one a known top level domain; `labels` at least.
 bool is_domain(std::string_view text, int labels = 2);
+/// `site.pl`: a domain in an e-mail address, a file name anywhere else.
+bool has_code_domain(std::string_view text);
 /// A letter first, then host name characters, with a digit somewhere: `cn12`, `gpu-xr675-31`.
 bool is_node_like(std::string_view text);
 

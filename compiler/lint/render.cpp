@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -35,14 +37,19 @@ std::string text_line(const Finding& finding, const RenderOptions& options) {
   return out;
 }
 
+/// A text that most often needs no care, in quotes.
+std::string json_text(std::string_view text) {
+  const auto is_plain = [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; };
+  return std::all_of(text.begin(), text.end(), is_plain) ? fmt::format("\"{}\"", text) : dump(Json(text));
+}
+
 std::string json_line(const Finding& finding, const RenderOptions& options) {
-  Json json = {{"file", finding.file},       {"line", finding.line},       {"col", finding.column},
-               {"end_col", finding.end_column}, {"kind", finding.kind},     {"rule", finding.code},
-               {"severity", level_of(finding.severity)}, {"message", finding.message}, {"placeholder", finding.placeholder},
-               {"fingerprint", finding.fingerprint}};
-  if (!options.redact) json["value"] = finding.value;
-  if (!finding.suppressed.empty()) json["suppressed"] = finding.suppressed;
-  return dump(json) + "\n";
+  std::string out = fmt::format(R"({{"file":{},"line":{},"col":{},"end_col":{},"kind":{},"rule":{},"severity":"{}","message":{},"placeholder":{},"fingerprint":"{}")",
+                                json_text(finding.file), finding.line, finding.column, finding.end_column, json_text(finding.kind), json_text(finding.code),
+                                level_of(finding.severity), json_text(finding.message), json_text(finding.placeholder), finding.fingerprint);
+  if (!options.redact) out += fmt::format(R"(,"value":{})", json_text(finding.value));
+  if (!finding.suppressed.empty()) out += fmt::format(R"(,"suppressed":{})", json_text(finding.suppressed));
+  return out + "}\n";
 }
 
 Json sarif_result(const Finding& finding) {
@@ -99,16 +106,23 @@ std::string github_line(const Finding& finding) {
 std::string render(const Report& report, const RenderOptions& options) {
   if (options.format == RenderOptions::Format::sarif) return sarif(report, options);
   std::string out;
-  for (const Finding& finding : report.findings) {
-    if (!is_shown(finding, options)) continue;
-    switch (options.format) {
-      case RenderOptions::Format::text: out += text_line(finding, options); break;
-      case RenderOptions::Format::json: out += json_line(finding, options); break;
-      case RenderOptions::Format::github: out += github_line(finding); break;
-      case RenderOptions::Format::sarif: break;
-    }
-  }
+  for (const Finding& finding : report.findings) out += render(finding, options);
   return out;
+}
+
+std::string render(const Finding& finding, const RenderOptions& options) {
+  if (!is_shown(finding, options)) return {};
+  switch (options.format) {
+    case RenderOptions::Format::text: return text_line(finding, options);
+    case RenderOptions::Format::json: return json_line(finding, options);
+    case RenderOptions::Format::github: return github_line(finding);
+    case RenderOptions::Format::sarif: break;
+  }
+  return {};
+}
+
+std::string render_baseline(const Finding& finding) {
+  return finding.suppressed.empty() ? fmt::format("{} {} {}\n", finding.fingerprint, finding.code, finding.file) : std::string();
 }
 
 std::string github_command(std::string_view level, std::string_view file, std::int64_t line, std::int64_t column, std::int64_t end_column,
@@ -133,12 +147,6 @@ std::string join_sarif(const std::vector<std::string>& documents) {
   return dump(joined, 1) + "\n";
 }
 
-std::string render_baseline(const Report& report) {
-  std::string out = "# Findings that are known: fingerprint, rule, file. The values are not in here.\n";
-  for (const Finding& finding : report.findings) {
-    if (finding.suppressed.empty()) out += fmt::format("{} {} {}\n", finding.fingerprint, finding.code, finding.file);
-  }
-  return out;
-}
+std::string baseline_head() { return "# Findings that are known: fingerprint, rule, file. The values are not in here.\n"; }
 
 }  // namespace dtj::lint

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -15,8 +16,36 @@
 
 namespace dtj::lint {
 
+/// Bytes folded to five bits: letters without case, digits, blanks, a few signs.
+constexpr std::uint32_t fold_of(unsigned char c) {
+  if (c >= 'a' && c <= 'z') return static_cast<std::uint32_t>(c - 'a' + 1);
+  if (c >= 'A' && c <= 'Z') return static_cast<std::uint32_t>(c - 'A' + 1);
+  if (c >= '0' && c <= '9') return 27;
+  if (c == ' ' || c == '\t') return 28;
+  if (c == '-' || c == '_') return 29;
+  if (c == '=' || c == ':' || c == '/') return 30;
+  return c == 0 ? 0 : 31;
+}
+
+inline constexpr auto fold_table = [] {
+  std::array<std::uint8_t, 256> table{};
+  for (std::size_t c = 0; c < 256; ++c) table[c] = static_cast<std::uint8_t>(fold_of(static_cast<unsigned char>(c)));
+  return table;
+}();
+inline std::uint32_t folded(char c) { return fold_table[static_cast<unsigned char>(c)]; }
+constexpr std::uint32_t trigram_mask = 0x7fff;
+
+class TrigramSet {
+ public:
+  void insert(std::uint32_t trigram) { bits_[trigram >> 6] |= std::uint64_t{1} << (trigram & 63); }
+  bool has(std::uint32_t trigram) const { return ((bits_[trigram >> 6] >> (trigram & 63)) & 1) != 0; }
+
+ private:
+  std::array<std::uint64_t, (trigram_mask + 1) / 64> bits_{};
+};
+
 enum class Family : std::uint8_t {
-  none, slurm, scontrol, sacctmgr, scancel, slurm_query, pbs, lsf, lsf_query, pjm, flux, oar, cobalt,
+  none, slurm, scontrol, sacctmgr, scancel, slurm_query, pbs, lsf, lsf_query, sge_query, pjm, flux, oar, cobalt,
   ssh, copy, launch, mpi, lookup, fetch, secret, person, quota, other
 };
 
@@ -30,16 +59,44 @@ struct Candidate {
   std::uint8_t weight = 0;  ///< the heavier one wins where two overlap
 };
 
-/// Which recognisers have something to look at in a line.
+/// Which signs stand in a line, and how it starts.
 enum Trigger : std::uint32_t {
   has_slash = 1, has_at = 2, has_colon = 4, has_equals = 8, has_dash = 16, has_dot = 32, has_number = 64, has_bar = 128,
-  has_quote = 256, has_upper = 512, has_hash = 1024, has_escape = 2048, has_percent = 4096, has_keyword = 8192, has_tilde = 16384,
+  has_quote = 256, has_upper = 512, has_hash = 1024, has_percent = 2048, has_tilde = 4096, has_bracket = 8192, has_paren = 16384,
+  has_comma = 32768, has_angle = 65536,
+  starts_with_number = 1 << 20,  ///< four digits and more, then a blank, `_`, `|`, `.` or `+`
+  starts_with_stamp = 1 << 21,   ///< 2026-01-31T
+  starts_with_lower = 1 << 22, starts_with_comment = 1 << 23,
+};
+
+/// Which recognisers know a word of the line.
+enum Group : std::uint32_t { group_key = 1, group_heading = 2, group_command = 4, group_ssh = 8 };
+
+/// The line shapes of one recogniser.
+enum class Collection : std::uint8_t { log, prose, secret, use, result };
+
+/// The line shapes one of whose literals stands in the line.
+class Hints {
+ public:
+  void add(Collection collection, std::uint16_t shape) {
+    auto& list = shapes_[static_cast<std::size_t>(collection)];
+    if (std::find(list.begin(), list.end(), shape) == list.end()) list.push_back(shape);
+  }
+  void clear() {
+    for (auto& list : shapes_) list.clear();
+  }
+  const std::vector<std::uint16_t>& of(Collection collection) const { return shapes_[static_cast<std::size_t>(collection)]; }
+
+ private:
+  std::array<std::vector<std::uint16_t>, 5> shapes_;
 };
 
 struct Line {
   std::string_view text;  ///< without the line end
-  std::uint32_t triggers = 0;
+  std::uint32_t triggers = 0, groups = 0;
+  const Hints* hints = nullptr;
   bool has(std::uint32_t wanted) const { return (triggers & wanted) != 0; }
+  bool knows(std::uint32_t group) const { return (groups & group) != 0; }
 };
 
 /// A confirmed name, followed through the rest of the file.
@@ -62,6 +119,7 @@ struct Table {
 
 struct Options {
   Tier tier = Tier::core;
+  bool has_prefilter = true;  ///< off: every recogniser looks at every line, which finds the same and takes long
 };
 
 class Scan {
@@ -94,10 +152,16 @@ class Scan {
   std::size_t list_indent = 0;
   std::string section;              ///< [section] or parent key
   bool in_hostfile = false;
+  bool in_table_body = false;  ///< of a Markdown table: below its rule
+  std::string named;           ///< the value of `name:` on the line before, which the next `value:` belongs to
 
  private:
-  void scan_line(const Line& line);
+  void scan_row(std::string_view row);
+  void scan_line(std::string_view text);
+  void shield_placeholders(std::string_view text);
   void follow_names(std::string_view text);
+  void follow(std::string_view text, std::string_view token);
+  void add_stem_trigrams(std::string_view stem);
   void resolve();
   void confirm(Kind kind, std::string_view name);
 
@@ -106,7 +170,9 @@ class Scan {
   std::vector<Candidate> found_;
   std::unordered_map<std::string, Confirmed> names_;
   std::unordered_map<std::string, std::uint32_t> stems_;  ///< node names with their digits folded
-  std::array<bool, 256> name_heads_{};
+  TrigramSet name_trigrams_;
+  Hints hints_;
+  std::uint32_t num_windows_ = 0;
 };
 
 // One file each; they report through the scan.

@@ -1,4 +1,6 @@
 #include <array>
+#include <string>
+#include <unordered_map>
 
 #include "compiler/lint/policy.hpp"
 #include "compiler/lint/scan.hpp"
@@ -21,7 +23,7 @@ constexpr std::array headings = {
     Heading{"cpus", std::nullopt},          Heading{"cpus(a/i/o/t)", std::nullopt}, Heading{"defaultaccount", Kind::account},
     Heading{"defacct", Kind::account},      Heading{"elapse", std::nullopt},        Heading{"elapselim", std::nullopt},
     Heading{"elapsed", std::nullopt},       Heading{"elaptime", std::nullopt},      Heading{"endtime", std::nullopt},
-    Heading{"exechost", Kind::node},        Heading{"exitcode", std::nullopt},      Heading{"fairshare", std::nullopt},
+    Heading{"exechost", Kind::node},        Heading{"exitcode", std::nullopt},      Heading{"fairshare", Kind::utilization},
     Heading{"features", std::nullopt},      Heading{"freemem", std::nullopt},       Heading{"fromhost", Kind::node},
     Heading{"gres", std::nullopt},          Heading{"group", std::nullopt},         Heading{"host", Kind::node},
     Heading{"hostname", Kind::node},        Heading{"hostnames", Kind::node},       Heading{"info", Kind::node},
@@ -35,7 +37,7 @@ constexpr std::array headings = {
     Heading{"owner", Kind::username},       Heading{"partition", Kind::partition},  Heading{"pid", std::nullopt},
     Heading{"prio", std::nullopt},          Heading{"prior", std::nullopt},         Heading{"priority", std::nullopt},
     Heading{"project", Kind::account},      Heading{"qos", Kind::qos},              Heading{"queue", Kind::partition},
-    Heading{"queuename", Kind::partition},  Heading{"rawshares", std::nullopt},     Heading{"rawusage", std::nullopt},
+    Heading{"queuename", Kind::partition},  Heading{"rawshares", std::nullopt},     Heading{"rawusage", Kind::utilization},
     Heading{"reason", std::nullopt},        Heading{"reqmem", std::nullopt},        Heading{"reservation", Kind::reservation},
     Heading{"resvname", Kind::reservation}, Heading{"s", std::nullopt},             Heading{"sessid", std::nullopt},
     Heading{"slots", std::nullopt},         Heading{"st", std::nullopt},            Heading{"start", std::nullopt},
@@ -48,10 +50,50 @@ constexpr std::array headings = {
     Heading{"userid", Kind::username},      Heading{"username", Kind::username},    Heading{"vnode", std::nullopt},
     Heading{"wckey", Kind::account},        Heading{"from", std::nullopt},          Heading{"port", Kind::port},
     Heading{"email", std::nullopt},         Heading{"at", std::nullopt},            Heading{"ja-task-id", std::nullopt},
-    Heading{"core", std::nullopt},          Heading{"vmem", std::nullopt},          Heading{"cpuload", std::nullopt},
+    Heading{"core", std::nullopt},          Heading{"vmem", std::nullopt},          
     Heading{"sockets", std::nullopt},       Heading{"arch", std::nullopt},          Heading{"ncpu", std::nullopt},
     Heading{"load", std::nullopt},          Heading{"runtime", std::nullopt},       Heading{"gpus", std::nullopt},
-    Heading{"elap", std::nullopt},          Heading{"req'd", std::nullopt},         Heading{"max", std::nullopt}};
+    Heading{"elap", std::nullopt},          Heading{"req'd", std::nullopt},         Heading{"max", std::nullopt},
+    Heading{"tokens/s", Kind::result},
+    Heading{"tok/s", Kind::result},
+    Heading{"mfu", Kind::result},
+    Heading{"loss", Kind::result},
+    Heading{"valloss", Kind::result},
+    Heading{"evalloss", Kind::result},
+    Heading{"trainloss", Kind::result},
+    Heading{"accuracy", Kind::result},
+    Heading{"acc", Kind::result},
+    Heading{"top1", Kind::result},
+    Heading{"top1acc", Kind::result},
+    Heading{"ppl", Kind::result},
+    Heading{"perplexity", Kind::result},
+    Heading{"throughput", Kind::result},
+    Heading{"f1", Kind::result},
+    Heading{"bleu", Kind::result},
+    Heading{"samples/s", Kind::result},
+    Heading{"images/s", Kind::result},
+    Heading{"speedup", Kind::result},
+    Heading{"tflops", Kind::result},
+    Heading{"tflops/gpu", Kind::result},
+    Heading{"mmlu", Kind::result},
+    Heading{"score", Kind::result},
+    Heading{"stepms", Kind::result},
+    Heading{"mstep", Kind::result},
+    Heading{"msstep", Kind::result},
+    Heading{"busbw", Kind::result},
+    Heading{"algbw", Kind::result},
+    Heading{"effectvusage", Kind::utilization},
+    Heading{"njobs", Kind::utilization},
+    Heading{"pend", Kind::utilization},
+    Heading{"run", Kind::utilization},
+    Heading{"susp", Kind::utilization},
+    Heading{"cpuload", Kind::utilization},
+    Heading{"used", Kind::utilization},
+    Heading{"use%", Kind::utilization},
+    Heading{"util", Kind::utilization},
+    Heading{"utilization", Kind::utilization},
+    Heading{"allocated", Kind::utilization},
+    Heading{"idle", Kind::utilization}};
 
 std::string normal(std::string_view text) {
   std::string out;
@@ -64,8 +106,13 @@ std::string normal(std::string_view text) {
 const Heading* find_heading(std::string_view text) {
   const std::string word = normal(text);
   if (word.empty() || word.size() > 20) return nullptr;
-  const auto it = std::find_if(headings.begin(), headings.end(), [&](const Heading& h) { return h.word == word; });
-  return it == headings.end() ? nullptr : &*it;
+  static const std::unordered_map<std::string_view, const Heading*> known = [] {
+    std::unordered_map<std::string_view, const Heading*> out;
+    for (const Heading& heading : headings) out.emplace(heading.word, &heading);
+    return out;
+  }();
+  const auto it = known.find(word);
+  return it == known.end() ? nullptr : it->second;
 }
 
 struct Cell {
@@ -95,7 +142,7 @@ std::vector<Cell> cells_of(std::string_view line, char separator) {
 }
 
 /// The columns when the line is a header. Two words of a space-separated heading may be one name: `Job ID`.
-std::optional<Table> read_header(std::string_view text, char separator, bool is_markdown) {
+std::optional<Table> read_header(const Scan& scan, std::string_view text, char separator, bool is_markdown) {
   const auto cells = cells_of(text, separator);
   if (cells.size() < 2 || cells.size() > 40) return std::nullopt;
   Table table;
@@ -114,7 +161,7 @@ std::optional<Table> read_header(std::string_view text, char separator, bool is_
       }
     }
     if (heading != nullptr) ++known;
-    if (heading != nullptr && heading->kind) ++typed;
+    if (heading != nullptr && heading->kind && (scan.wants_all() || rule_of(*heading->kind).tier == Tier::core || *heading->kind == Kind::job_id)) ++typed;
     if (!cell.text.empty() && is_upper(cell.text.front())) ++capitals;
     table.columns.push_back({cell.begin, cell.end, heading == nullptr ? std::nullopt : heading->kind});
   }
@@ -126,7 +173,7 @@ std::optional<Table> read_header(std::string_view text, char separator, bool is_
   return table;
 }
 
-bool is_rule(std::string_view text) { return text.size() >= 3 && text.find_first_not_of("-+|:= \t\r") == std::string_view::npos && text.find("--") != std::string_view::npos; }
+bool is_rule(std::string_view text) { return text.size() >= 3 && find_none(text, "-+|:= \t\r") == std::string_view::npos && text.find("--") != std::string_view::npos; }
 
 /// The dashes below a header show how wide each column is.
 void widen_columns(Table& table, std::string_view rule) {
@@ -152,7 +199,11 @@ const Column* column_of(const Table& table, const std::vector<Cell>& cells, std:
 
 void report_cell(Scan& scan, Kind kind, std::string_view cell) {
   if (cell.empty() || cell.front() == '(' || cell == "-" || cell == "--" || cell.front() == '[') return;
-  cell = trim(cell, "`*+\"'");
+  cell = trim(cell, "`*+\"'~");
+  if (kind == Kind::result || kind == Kind::utilization) {
+    if (!cell.empty() && is_digit(cell.front()) && scan.wants_all()) scan.leak(kind, cell, 41);
+    return;
+  }
   if (kind == Kind::job_id) {
     if (!cell.empty() && is_digit(cell.front())) scan.value(kind, cell, 58);
     return;
@@ -163,7 +214,7 @@ void report_cell(Scan& scan, Kind kind, std::string_view cell) {
     const auto star = cell.find('*');
     if (star != std::string_view::npos) cell = cell.substr(star + 1);
     for_each_piece(cell, " +", [&](std::string_view host) {
-      if (!is_number(host) && has_alpha(host)) scan.endpoint(kind, host.substr(0, host.find_first_of(":/")));
+      if (!is_number(host) && has_alpha(host)) scan.endpoint(kind, host.substr(0, find_any(host, ":/")));
     });
     return;
   }
@@ -180,49 +231,57 @@ void read_row(Scan& scan, std::string_view text) {
     return;
   }
   ++table.rows;
+  // Placeholders are not as wide as what they replace: columns no longer stand below their heads.
+  if (table.separator == ' ' && text.find('<') != std::string_view::npos && cells.size() != table.columns.size()) return;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const Column* column = column_of(table, cells, i);
     if (column != nullptr && column->kind) report_cell(scan, *column->kind, cells[i].text);
   }
 }
 
-/// `| Partition | a_q |`: a table of two columns whose first names what the second holds.
+/// `| Partition | a_q |`: a row whose first cell names what the second holds.
 void read_definition(Scan& scan, std::string_view text) {
   const auto cells = cells_of(text, '|');
-  for (std::size_t i = 0; i + 1 < cells.size() && i < 2; ++i) {
-    const Heading* heading = find_heading(cells[i].text);
-    if (heading != nullptr && heading->kind && !cells[i + 1].text.empty()) {
-      report_cell(scan, *heading->kind, cells[i + 1].text);
-      return;
-    }
-  }
+  const std::size_t first = !cells.empty() && cells.front().text.empty() ? 1 : 0;
+  if (first + 1 >= cells.size() || cells.size() > first + 4) return;
+  const Heading* heading = find_heading(cells[first].text);
+  if (heading == nullptr || !heading->kind || heading->word == "info") return;
+  report_cell(scan, *heading->kind, cells[first + 1].text);
 }
 
 }  // namespace
 
 void recognise_tables(Scan& scan, const Line& line) {
   const std::string_view text = line.text;
+  if (!scan.table && !scan.in_table_body && !line.has(has_bar) && line.has(has_number)) return;
   const char separator = line.has(has_bar) && text.find('|') != std::string_view::npos ? '|' : ' ';
-  if (scan.table && is_rule(text)) {
+  const bool is_rule_line = is_rule(text);
+  if (separator == '|' && is_rule_line && scan.flavour == Flavour::markdown) scan.in_table_body = true;
+  if (scan.table && is_rule_line) {
     if (separator == ' ') widen_columns(*scan.table, text);
     return;
   }
+  if (separator != '|') scan.in_table_body = false;
+  if (scan.in_table_body && !scan.table) return read_definition(scan, text);
   const bool is_prompt = text.find("$ ") != std::string_view::npos;
-  const bool may_be_header = !line.has(has_equals | has_slash | has_at) || text.find('(') != std::string_view::npos;
-  if (may_be_header && !is_prompt) {
-    if (auto header = read_header(text, separator, separator == '|' && scan.flavour == Flavour::markdown)) {
+  const bool has_path = starts_with(text, "/") || text.find(" /") != std::string_view::npos;
+  const bool may_be_header = (!line.has(has_equals | has_at) && !has_path) || text.find('(') != std::string_view::npos;
+  // No scheduler prints a digit in a header; most lines of logs have one.
+  const bool may_have_words = separator == '|' || !line.has(has_number);
+  if (may_be_header && may_have_words && !is_prompt && !scan.in_table_body) {
+    if (auto header = read_header(scan, text, separator, separator == '|' && scan.flavour == Flavour::markdown)) {
       scan.table = std::move(header);
       return;
     }
     if (separator == ' ' && text.find(',') != std::string_view::npos) {
-      if (auto header = read_header(text, ',', false)) {
+      if (auto header = read_header(scan, text, ',', false)) {
         scan.table = std::move(header);
         return;
       }
     }
   }
   if (!scan.table) {
-    if (separator == '|' && scan.flavour != Flavour::shell && scan.flavour != Flavour::code) read_definition(scan, text);
+    if (separator == '|' && scan.flavour != Flavour::shell && scan.flavour != Flavour::code && scan.flavour != Flavour::log) read_definition(scan, text);
     return;
   }
   if (is_prompt || (scan.table->separator == '|' && separator != '|') || starts_with(text, "```")) {

@@ -27,7 +27,26 @@ inline std::string lower(std::string_view text) {
   return out;
 }
 
-inline bool contains_any(std::string_view text, std::string_view set) { return text.find_first_of(set) != std::string_view::npos; }
+// The library searches a set by one call for each character; sets of a few characters are faster written out.
+inline bool is_any_of(char c, std::string_view set) {
+  for (const char member : set) {
+    if (member == c) return true;
+  }
+  return false;
+}
+inline std::size_t find_any(std::string_view text, std::string_view set, std::size_t from = 0) {
+  for (std::size_t at = from; at < text.size(); ++at) {
+    if (is_any_of(text[at], set)) return at;
+  }
+  return std::string_view::npos;
+}
+inline std::size_t find_none(std::string_view text, std::string_view set, std::size_t from = 0) {
+  for (std::size_t at = from; at < text.size(); ++at) {
+    if (!is_any_of(text[at], set)) return at;
+  }
+  return std::string_view::npos;
+}
+inline bool contains_any(std::string_view text, std::string_view set) { return find_any(text, set) != std::string_view::npos; }
 inline bool has_digit(std::string_view text) { return std::any_of(text.begin(), text.end(), is_digit); }
 inline bool has_alpha(std::string_view text) { return std::any_of(text.begin(), text.end(), is_alpha); }
 inline bool is_number(std::string_view text) { return !text.empty() && std::all_of(text.begin(), text.end(), is_digit); }
@@ -41,11 +60,14 @@ inline bool equals_ignoring_case(std::string_view a, std::string_view b) {
 }
 
 inline std::string_view trim_front(std::string_view text, std::string_view set = " \t\r\n") {
-  const auto at = text.find_first_not_of(set);
-  return at == std::string_view::npos ? text.substr(text.size()) : text.substr(at);
+  std::size_t at = 0;
+  while (at < text.size() && is_any_of(text[at], set)) ++at;
+  return text.substr(at);
 }
 inline std::string_view trim_back(std::string_view text, std::string_view set = " \t\r\n") {
-  return text.substr(0, text.find_last_not_of(set) + 1);
+  std::size_t size = text.size();
+  while (size > 0 && is_any_of(text[size - 1], set)) --size;
+  return text.substr(0, size);
 }
 inline std::string_view trim(std::string_view text, std::string_view set = " \t\r\n") { return trim_back(trim_front(text, set), set); }
 
@@ -54,9 +76,9 @@ template <typename Visit>
 void for_each_piece(std::string_view text, std::string_view set, Visit visit) {
   std::size_t at = 0;
   while (at < text.size()) {
-    const auto begin = text.find_first_not_of(set, at);
+    const auto begin = find_none(text, set, at);
     if (begin == std::string_view::npos) return;
-    auto end = text.find_first_of(set, begin);
+    auto end = find_any(text, set, begin);
     if (end == std::string_view::npos) end = text.size();
     visit(text.substr(begin, end - begin));
     at = end;

@@ -8,7 +8,7 @@ namespace {
 
 /// Behind the braces or brackets that open at `at`; they hold no end of a word.
 std::size_t skip_braces(std::string_view text, std::size_t at) {
-  const auto close = text.find_first_of("}\n", at);
+  const auto close = find_any(text, "}\n", at);
   return close == std::string_view::npos ? text.size() : close + 1;
 }
 

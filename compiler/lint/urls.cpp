@@ -54,7 +54,7 @@ void report_authority(Scan& scan, std::string_view authority) {
   const bool is_loopback = is_reserved_ip(name) || equals_ignoring_case(name, "localhost");
   if (colon != std::string_view::npos && !is_public_host(name) && !is_loopback) {
     const std::string_view tail = host.substr(colon + 1);
-    const std::string_view digits = tail.substr(0, std::min(tail.size(), tail.find_first_not_of("0123456789")));
+    const std::string_view digits = tail.substr(0, std::min(tail.size(), find_none(tail, "0123456789")));
     if (digits.size() >= 2 && !is_default_port(digits)) scan.leak(Kind::port, digits, 96);
   }
 }
@@ -70,7 +70,7 @@ void recognise_urls(Scan& scan, const Line& line) {
     std::size_t end = at + 3;
     while (end < text.size() && !ends_url(text[end])) {
       if (text[end] == '$' && end + 1 < text.size() && (text[end + 1] == '{' || text[end + 1] == '(')) {
-        const auto close = text.find_first_of("})", end);
+        const auto close = find_any(text, "})", end);
         end = close == std::string_view::npos ? text.size() : close;
         if (end == text.size()) break;
       }
@@ -81,7 +81,7 @@ void recognise_urls(Scan& scan, const Line& line) {
     scan.safe(text.substr(begin, end - begin), 95);
     if (has_no_host(scheme)) continue;
     const std::string_view body = text.substr(at + 3, end - at - 3);
-    report_authority(scan, trim_back(body.substr(0, body.find_first_of("/?#")), ".:*"));
+    report_authority(scan, trim_back(body.substr(0, find_any(body, "/?#")), ".:*"));
   }
 }
 

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "tests/lint/score.hpp"
 #include "tests/support/catch.hpp"
@@ -42,8 +44,25 @@ void require(const dtj::lint_test::Score& score, double precision, double recall
 
 TEST_CASE("corpus: the core tier finds what the policy calls a leak, and nothing else", "[lint]") {
   require(score_of(Tier::core, false), 0.98, 0.98, 0);
+  require(score_of(Tier::core, true), 0.98, 0.98, 0);
 }
 
 TEST_CASE("corpus: the tier all also finds live use, results and job numbers", "[lint]") {
   require(score_of(Tier::all, false), 0.95, 0.95, 0);
+  require(score_of(Tier::all, true), 0.95, 0.95, 0);
+}
+
+TEST_CASE("corpus: every format is there", "[lint]") {
+  std::map<std::string, int> formats;
+  int own = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    ++formats[entry.path().extension().string()];
+    own += entry.path().filename().string().rfind("own", 0) == 0 ? 1 : 0;
+  }
+  CHECK(own >= 60);
+  for (const char* format : {".sbatch", ".pbs", ".lsf", ".pjm", ".cobalt", ".sh", ".csh", ".yaml", ".toml", ".json", ".ini", ".env", ".conf", ".py", ".md",
+                             ".rst", ".log", ".out", ".txt", ".csv", ".dtj", ".ipynb", ".hostfile"}) {
+    INFO(format);
+    CHECK(formats[format] > 0);
+  }
 }

@@ -58,6 +58,8 @@ struct Request {
   bool fix = false;               ///< writes placeholders into the files
   bool dry_run = false;           ///< with `fix`: says what would be written
   std::string profile;            ///< with `fix`: a private file for the values, `PLACEHOLDER = "value"`
+  /// Gets each finding as it is made, instead of `Report::findings`: memory stays flat. Not with `fix`.
+  std::function<void(const Finding&)> on_finding;
 };
 
 struct Report {
@@ -67,8 +69,7 @@ struct Report {
   std::optional<Failure> failure;    ///< a bad configuration, a file that cannot be read, no Git
   std::uint64_t num_files = 0, num_bytes = 0;
   std::map<std::string, std::string> replaced;  ///< placeholder -> value, of `fix`
-  /// Findings of severity error that nothing suppresses.
-  std::size_t num_errors() const;
+  std::size_t num_errors = 0;                   ///< findings of severity error that nothing suppresses
 };
 
 struct RenderOptions {
@@ -81,13 +82,17 @@ struct RenderOptions {
 DTJ_API const std::vector<RuleInfo>& rules();
 DTJ_API Report check(const Request& request);
 DTJ_API std::string render(const Report& report, const RenderOptions& options);
+/// One finding in a format of lines, which is any but sarif; "" when it is suppressed and not to be shown.
+DTJ_API std::string render(const Finding& finding, const RenderOptions& options);
+/// The first line of a file of fingerprints.
+DTJ_API std::string baseline_head();
+/// Its line in a file of fingerprints.
+DTJ_API std::string render_baseline(const Finding& finding);
 /// SARIF documents as one; empty texts are none.
 DTJ_API std::string join_sarif(const std::vector<std::string>& documents);
 /// A workflow command of GitHub: a note on a line. `level` is error, warning or notice.
 DTJ_API std::string github_command(std::string_view level, std::string_view file, std::int64_t line, std::int64_t column,
                                    std::int64_t end_column, std::string_view title, std::string_view message);
-/// A file of fingerprints for `Request::baseline`.
-DTJ_API std::string render_baseline(const Report& report);
 /// What a rule means, with an example; `code` is its code or name.
 DTJ_API std::optional<std::string> explain(std::string_view code);
 
