@@ -12,7 +12,7 @@ namespace {
 constexpr double slack_seconds = 60;            // a scheduler may send its signal that much late
 constexpr double kill_wait_seconds = 30;        // what Slurm leaves between the signal and the kill when nothing is asked
 constexpr double assumed_bandwidth = 256.0 * (1 << 20);
-constexpr std::int64_t first_open_port = 1024;
+constexpr std::int64_t first_open_port = 1024;  // dtj:allow L203 a rule of every Unix, and no service
 
 Quantity seconds(double amount) { return {amount, UnitKind::time}; }
 

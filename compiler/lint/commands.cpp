@@ -139,6 +139,7 @@ bool is_everyday_word(std::string_view text) {
 }
 
 bool starts_command(const Walk& walk) {
+  if (walk.scan.flavour == Flavour::code) return false;
   if (walk.at == 0) return true;
   const Token& previous = walk.tokens[walk.at - 1];
   return previous.ends_command || previous.text == "$" || previous.text == "#" || previous.text == ">" || previous.text == "sudo" ||

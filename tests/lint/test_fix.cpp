@@ -101,7 +101,8 @@ TEST_CASE("fix: a fixed file has no findings, differs only there, still parses, 
   for (const auto& path : paths) {
     INFO(path);
     once[path] = read(path);
-    CHECK(differs_only_at(findings[path], originals[path], once[path]));
+    // A job also gets declarations of its placeholders: test_fix_job.cpp.
+    if (!path.ends_with(".dtj")) CHECK(differs_only_at(findings[path], originals[path], once[path]));
     CHECK((parses(path) || !parsed[path]));
   }
   run(paths, true);
